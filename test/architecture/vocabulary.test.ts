@@ -5,8 +5,15 @@
 import { describe, expect, it } from "vitest"
 import { reads, writes } from "../../packages/engine-core/scripts/pages/declared.ts"
 import { events, machines } from "#core/catalogue.ts"
+import * as SearchKinds from "#core/overviews/search/SearchKinds.ts"
+import { Catalogue } from "@bursar/engine-core"
 import { refusals } from "#core/kernel/Refusal.ts"
-import { askedOperationKinds, EventType, OperationKind } from "#core/vocabulary/index.ts"
+import {
+  askedOperationKinds,
+  EventType,
+  OperationKind,
+  SearchKind
+} from "#core/vocabulary/index.ts"
 import * as given from "../vocabulary/given.ts"
 import { givenReads, givenWrites } from "../vocabulary/routes.ts"
 
@@ -106,5 +113,14 @@ describe("reads", () => {
   it("no route is declared twice", () => {
     const routes = reads.map(({ route }) => route)
     expect(routes.toSorted()).toEqual([...new Set(routes)].toSorted())
+  })
+})
+
+describe("search", () => {
+  it("has a word for every kind of record that it finds, and no other", () => {
+    const kinds = [...SearchKinds.of({ queries: Catalogue.queries }).values()].map(
+      ({ kind }) => kind
+    )
+    expect(kinds.toSorted()).toEqual(SearchKind.members.toSorted())
   })
 })

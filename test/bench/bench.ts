@@ -26,6 +26,7 @@ const benches: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>
   http: () => import("./http.ts"),
   waits: async () => (await import("./http.ts")).waits,
   reads: () => import("./reads.ts"),
+  search: () => import("./search.ts"),
   registers: () => import("./registers.ts"),
   reports: () => import("./reports.ts"),
   lots: () => import("./lots.ts"),

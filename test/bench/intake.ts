@@ -41,6 +41,8 @@ interface Form {
 interface BareRow {
   /** Name and account of the counterparty, which the bound seals a batch at a time. */
   readonly counterparty?: string
+  /** Texts by which the statement is found. */
+  readonly references?: ReadonlyArray<string>
   readonly key: string
   readonly match: string
   readonly group: string
@@ -98,7 +100,8 @@ const entries: Form = {
             group: "credit/EUR",
             amount,
             body: JSON.stringify(body),
-            counterparty: JSON.stringify({ name: entry["Nm"], account: entry["IBAN"] })
+            counterparty: JSON.stringify({ name: entry["Nm"], account: entry["IBAN"] }),
+            references: [EndToEndId, bankReference]
           }
         })
       )
@@ -210,7 +213,8 @@ function* kept(pieces: Iterable<Uint8Array>, chunkOf: (bytes: Buffer) => void) {
 
 /**
  * Bound: the parser alone, and plain SQL that stores what an answer of the API needs: the rows, the
- * counterparties of a batch sealed together, and the file itself, sealed.
+ * counterparties of a batch sealed together, the texts by which the statement is found, and the file
+ * itself, sealed.
  */
 const bare = Effect.fnUntraced(function* (form: Form, file: Files.File) {
   const sql = yield* SqlClient.SqlClient
@@ -221,6 +225,12 @@ const bare = Effect.fnUntraced(function* (form: Form, file: Files.File) {
   yield* sql.unsafe(
     `create table public.${name}_parties (key text primary key, sealed bytea not null)`
   )
+  yield* sql.unsafe(
+    `create table public.${name}_terms (collection text collate "C", rank text collate "C",
+      text text collate "C", record_id text collate "C", shown text,
+      primary key (collection, rank, text, record_id))`
+  )
+  yield* sql.unsafe(`create index on public.${name}_terms (record_id) where shown is not null`)
   yield* sql.unsafe(
     `create table public.${name}_file (chunk int8 primary key, bytes bytea not null)`
   )
@@ -254,6 +264,17 @@ const bare = Effect.fnUntraced(function* (form: Form, file: Files.File) {
       sql.unsafe(`insert into public.${name}_parties values ($1, $2)`, values)
     )
   }
+  const insertTerms = async (rows: ReadonlyArray<BareRow>) => {
+    const texts = [...new Set(rows.flatMap(({ references = [] }) => references))]
+    if (texts.length === 0) return
+    await Effect.runPromise(
+      sql.unsafe(
+        `insert into public.${name}_terms select 'entry', 'whole', lower(text), 'est', text
+         from unnest($1::text[]) as r(text) on conflict do nothing`,
+        [Values.texts(texts)]
+      )
+    )
+  }
   let waiting: Array<BareRow> = []
   let lines = 0
   const write = async (rows: ReadonlyArray<BareRow>) => {
@@ -264,10 +285,12 @@ const bare = Effect.fnUntraced(function* (form: Form, file: Files.File) {
     if (waiting.length < perBatch) return
     const batch = waiting
     waiting = []
-    await Promise.all([storing, insertParties(batch), insert(batch)])
+    await Promise.all([storing, insertParties(batch), insertTerms(batch), insert(batch)])
   }
   yield* Effect.promise(() => form.bare(kept(form.pieces(file), chunkOf), write))
-  yield* Effect.promise(() => Promise.all([storing, insertParties(waiting), insert(waiting)]))
+  yield* Effect.promise(() =>
+    Promise.all([storing, insertParties(waiting), insertTerms(waiting), insert(waiting)])
+  )
   if (lines !== file.lines) {
     return yield* Effect.die(new Error(`the bound wrote ${lines} lines of ${file.lines}`))
   }

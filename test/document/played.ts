@@ -282,6 +282,7 @@ const queries: Readonly<Record<string, ReadonlyArray<string>>> = {
     "act=redemption.claim&holderId=h1&units=1&payment=wire"
   ],
   "instruments.series": ["metric=price&interval=day", "metric=price"],
+  "search.list": ["q=fund&limit=1"],
   "auditLog.list": ["limit=1"],
   "instruments.register": [""],
   "distributions.export": [""]

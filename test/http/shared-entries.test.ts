@@ -282,3 +282,24 @@ describe("an entry that the bank takes back on the next day", () => {
     ])
   })
 })
+
+describe("the reference of an entry", () => {
+  it("finds every statement that states it, for those who list statements alone", async () => {
+    const statements = await fund.reads<ReadonlyArray<Distributing.Json>>(
+      "/v1/external-statements",
+      "risk"
+    )
+    const stating: Array<unknown> = []
+    for (const { externalStatementId: id } of statements) {
+      const { lines } = await fund.reads<Shown>(`/v1/external-statements/${String(id)}`, "risk")
+      const references = lines.flatMap(({ bankReference, reference }) => [bankReference, reference])
+      if (references.includes("B-1")) stating.push(id)
+    }
+    expect(stating.length).toBeGreaterThan(1)
+    const found = await fund.reads<ReadonlyArray<Distributing.Json>>("/v1/search?q=b-1", "risk")
+    const ids = found.map(({ resource }) => (resource as Distributing.Json)["id"])
+    expect(ids.toSorted()).toEqual(stating.toSorted())
+    for (const { matched } of found) expect(matched).toEqual({ field: "reference", text: "B-1" })
+    expect(await fund.reads("/v1/search?q=b-1", "compliance")).toEqual([])
+  })
+})

@@ -9,7 +9,7 @@ import * as Watch from "#core/reads/Watch.ts"
 import { engine, stores } from "../engine/stores.ts"
 import { timers } from "../engine/timers.ts"
 
-const lookUps = ["find", "get", "many", "list", "stream", "ids", "countBy", "versions"]
+const lookUps = ["find", "get", "many", "list", "stream", "ids", "countBy", "search", "versions"]
 /** Parts of a transaction; a read runs in none. */
 const writes = [
   "transact",
@@ -40,6 +40,7 @@ const called = {
   stream: ({ stream }: Records["Service"]) => Stream.runDrain(stream(timers, {})),
   ids: ({ ids }: Records["Service"]) => Stream.runDrain(ids(timers, {})),
   countBy: ({ countBy }: Records["Service"]) => Effect.ignore(countBy(timers, "href", {})),
+  search: ({ search }: Records["Service"]) => search.page({ ranges: [], prefix: "q", limit: 1 }),
   versions: ({ versions }: Records["Service"]) =>
     versions(timers, ["t1"], { from: Offset.of(0), through: Offset.of(1) })
 } as const

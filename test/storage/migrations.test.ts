@@ -7,6 +7,7 @@ import {
   Feed,
   Keys,
   ProjectionLog,
+  Terms,
   WorkQueue
 } from "@bursar/engine-core/ports"
 import { TestDatabase } from "@bursar/storage-adapters/conformance"
@@ -130,6 +131,8 @@ describe("a database of the first version", () => {
               restores: [],
               audit: { seq: 0, hash: "0".repeat(64), checkpoint: 0 }
             })
+            // Its records have no terms yet, which a search must not take for none to be found.
+            expect(yield* (yield* Terms).marks).toEqual([])
             const work = yield* WorkQueue
             const request = { queue: "operations", worker: "w", limit: 9, leaseMillis: 1_000 }
             expect((yield* work.lease(request)).map((lease) => lease.itemId)).toEqual(["op_1"])

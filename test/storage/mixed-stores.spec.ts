@@ -30,7 +30,8 @@ const mixed = (
     })
   )
 
-const whole = "Atomically, Blobs, Bulk, Documents, FactLog, Feed, Keys, ProjectionLog, RateWindow"
+const whole =
+  "Atomically, Blobs, Bulk, Documents, FactLog, Feed, Keys, ProjectionLog, RateWindow, Terms"
 const advice =
   "A transaction spans one store alone: give the engine all storage ports of one layer."
 
@@ -55,7 +56,7 @@ describe("an engine", () => {
       sqlite
     )
     expect(await startOf(storage)).toBe(
-      `Error: The storage ports are of 2 stores: Atomically, Blobs, FactLog, Feed, Keys, ProjectionLog, RateWindow, WorkQueue of memory; Bulk, Documents of SQLite. ${advice}`
+      `Error: The storage ports are of 2 stores: Atomically, Blobs, FactLog, Feed, Keys, ProjectionLog, RateWindow, Terms, WorkQueue of memory; Bulk, Documents of SQLite. ${advice}`
     )
   })
 

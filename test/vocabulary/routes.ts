@@ -85,6 +85,7 @@ const queries = `
 /restrictions /restrictions/{restrictionId} | operator approver risk compliance auditor
 /holds /holds/{holdId} | operator approver risk auditor app registrar:near
 /reserves /reserves/{reserveId} /reserves/{reserveId}/amendments /reserves/{reserveId}/mints /reserves/{reserveId}/redemptions /reserves/{reserveId}/lock-agreements /reserves/{reserveId}/reports /reserves/{reserveId}/amendments/{amendmentId} /reserves/{reserveId}/mints/{mintId} /reserves/{reserveId}/redemptions/{reserveRedemptionId} /reserves/{reserveId}/lock-agreements/{lockAgreementId} /reserves/{reserveId}/reports/{reportId} | operator approver risk auditor app registrar:near
+/search | operator approver risk compliance auditor
 /proposals /open-orders | operator approver risk compliance auditor app investor:own registrar:near
 /external-statements /external-statements/{externalStatementId} /external-statements/{externalStatementId}/lines /external-statements/{externalStatementId}/restatement | approver auditor operator risk
 /external-sources /external-sources/{externalSourceId} | approver auditor operator risk

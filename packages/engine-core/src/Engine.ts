@@ -33,12 +33,14 @@ import {
   ProjectionLog,
   RateWindow,
   StoreIdentity,
+  Terms,
   WorkQueue
 } from "./ports/storage/index.ts"
 import { contracts } from "./projection/Contract.ts"
 import * as Follower from "./projection/Follower.ts"
 import * as FromLedgerIndex from "./projection/FromLedgerIndex.ts"
 import type { FromLedger } from "./projection/FromLedger.ts"
+import * as SearchKinds from "./overviews/search/SearchKinds.ts"
 import * as ReadsLayer from "./reads/layer.ts"
 import type { Queries } from "./reads/Queries.ts"
 import * as LedgerReach from "./records/LedgerReach.ts"
@@ -49,7 +51,10 @@ import * as AllChecks from "./reconciliation/checks/AllChecks.ts"
 import * as StartSteps from "./reconciliation/run/StartSteps.ts"
 import * as RecordsLayer from "./records/layer.ts"
 import type { Records } from "./records/Records.ts"
+import * as SearchTerms from "./records/SearchTerms.ts"
 import * as Workers from "./records/Workers.ts"
+import { entryTerms } from "./statements/external-statement/EntryTerms.ts"
+import { searchFilling } from "./statements/external-statement/SearchRunner.ts"
 import type { StatementIntake } from "./statements/external-statement/Intake.ts"
 import * as ReceiveSteps from "./statements/external-statement/ReceiveSteps.ts"
 import { approvals } from "./writes/Approval.ts"
@@ -136,6 +141,7 @@ export type Ports =
   | Feed
   | ProjectionLog
   | RateWindow
+  | Terms
 
 /** Services of the engine. */
 export type Services =
@@ -175,7 +181,8 @@ const tasksOf = ({
   dueDistributions,
   dailyRun,
   reserveReporting,
-  indexing
+  indexing,
+  searchFilling
 ]
 
 /** Writes that only the engine opens: nobody calls them, so that no list of operations has them. */
@@ -194,6 +201,7 @@ const oneStore = Effect.gen(function* () {
     Keys: yield* Keys,
     ProjectionLog: yield* ProjectionLog,
     RateWindow: yield* RateWindow,
+    Terms: yield* Terms,
     WorkQueue: yield* WorkQueue
   }
   const mix = StoreIdentity.mixOf(
@@ -269,6 +277,9 @@ const assembled = ({
     Layer.provide(Layer.succeed(Timely.Declared, timely ?? [])),
     // Of the whole catalogue, so that no choice of operations leaves out what follows their changes.
     Layer.provide(Layer.succeed(Consequence.Declared, catalogue.consequences)),
+    // Of the whole catalogue, so that no choice of operations leaves records out of the search.
+    Layer.provide(Layer.succeed(SearchTerms.Declared, SearchKinds.of(catalogue))),
+    Layer.provide(Layer.succeed(SearchTerms.DeclaredParts, [entryTerms])),
     Layer.provide(Layer.succeed(HistoryKeeper.Declared, Catalogue.historyKeepers)),
     // Of the whole catalogue, so that no choice of operations reveals what earlier ones announced.
     Layer.provide(Layer.succeed(ConcealedRecord, catalogue.concealed)),

@@ -272,6 +272,7 @@ export const withRooms = (rooms: ReadonlyArray<Room>): Catalogue => {
       ["AuditAction", kinds],
       ["WaitingAction", [...kinds, ...words.flatMap(({ waitingActions }) => waitingActions)]],
       ["ResourceKind", words.flatMap(({ resourceKinds }) => resourceKinds)],
+      ["SearchKind", words.flatMap(({ resourceKinds }) => resourceKinds)],
       ["EventType", words.flatMap(({ eventTypes }) => eventTypes)],
       ["ReconciliationCheck", words.flatMap(({ checks }) => checks)]
     ]),

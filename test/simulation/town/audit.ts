@@ -11,6 +11,7 @@ import { redemptions } from "#core/orders/redemption/Redemption.ts"
 import { subscriptions } from "#core/orders/subscription/Subscription.ts"
 import { unexpectedFacts } from "#core/projection/Unexpected.ts"
 import { holds, same } from "../books.ts"
+import * as SearchTerms from "#core/records/SearchTerms.ts"
 import * as DistributionAudit from "./distribution-audit.ts"
 import { add, atoms, whole as one } from "./figures.ts"
 import { note, type Town } from "./town.ts"
@@ -279,11 +280,33 @@ const people = Effect.fnUntraced(function* (town: Town) {
   same(breaches.slice(0, 5), [], "what no table allows")
 })
 
+/** Every record that is searched has the terms of its latest version, and nothing else has any. */
+const searched = Effect.fnUntraced(function* (town: Town) {
+  const records = yield* Records
+  const { kinds, page } = records.search
+  for (const kind of kinds.values()) {
+    const expected: Array<string> = []
+    for (const { record } of yield* records.list(kind.collection, { limit })) {
+      for (const { rank, recordId, text } of SearchTerms.rowsOf(kind, record)) {
+        expected.push(`${rank} ${recordId} ${text}`)
+      }
+    }
+    const terms = yield* page({ ranges: SearchTerms.rangesOf(kind), prefix: "", limit })
+    same(
+      terms.map(({ rank, recordId, text }) => `${rank} ${recordId} ${text}`).toSorted(),
+      expected.toSorted(),
+      `the terms by which a ${kind.kind} is found`
+    )
+    if (terms.length > 0) note(town, `terms of a ${kind.kind}`)
+  }
+})
+
 export const whole = Effect.fnUntraced(function* (town: Town) {
   yield* registers(town)
   yield* orders(town)
   yield* cash(town)
   yield* controls(town)
   yield* people(town)
+  yield* searched(town)
   yield* DistributionAudit.atRest(town)
 })

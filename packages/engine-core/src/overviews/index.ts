@@ -9,6 +9,7 @@ import * as PortfolioQueries from "./portfolio/PortfolioQueries.ts"
 import * as PrecheckQueries from "./precheck/PrecheckQueries.ts"
 import * as MovementQueries from "./register/MovementQueries.ts"
 import * as RegisterQueries from "./register/RegisterQueries.ts"
+import * as SearchQueries from "./search/SearchQueries.ts"
 import * as SeriesQueries from "./series/SeriesQueries.ts"
 import { formulas } from "./tax-statement/TaxFormulas.ts"
 import * as TaxQueries from "./tax-statement/TaxQueries.ts"
@@ -32,6 +33,8 @@ const worklist = Noun.declare({
   queries: [...OpenOrderQueries.queries, ...ProposalQueries.queries]
 })
 
+const search = Noun.declare({ queries: SearchQueries.queries })
+
 const externalStatement = Noun.declare({ queries: StatementQueries.queries })
 
-export const nouns = [instrument, holder, worklist, externalStatement] as const
+export const nouns = [instrument, holder, worklist, search, externalStatement] as const

@@ -106,6 +106,7 @@ export const make = (
     forget: () => Effect.die(new Error("nothing is deleted while a snapshot is read")),
     restate: () => Effect.die(new Error("nothing is restated while a snapshot is read")),
     lock: records.lock,
+    search: records.search,
     many,
     find,
     get: Loading.getting(find),

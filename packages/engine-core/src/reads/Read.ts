@@ -61,13 +61,15 @@ interface ReadDeclaration {
   readonly audience: Audience
   /**
    * Present where each answer is logged in the audit log, or with `only` each answer in that format:
-   * the record that its path names.
+   * the record that its path names; or of a search the kinds and the number of its results.
    */
-  readonly audited?: {
-    readonly resourceKind: ResourceKind
-    readonly named: string
-    readonly only?: ResponseFormat
-  }
+  readonly audited?:
+    | {
+        readonly resourceKind: ResourceKind
+        readonly named: string
+        readonly only?: ResponseFormat
+      }
+    | { readonly as: "search"; detail(params: unknown): Readonly<Record<string, string>> }
   /** True: the read takes at and asOf and answers with the ledger time; else its offset is 0. */
   readonly pinned: boolean
   /**

@@ -94,6 +94,11 @@ export const make = (
       ids: (collection, query) => records.ids(collection, queried(collection, query)),
       countBy: (collection, column, query) =>
         records.countBy(collection, column, queried(collection, query)),
+      // A file's terms are there before its statement, without a move of the head.
+      search: {
+        ...records.search,
+        page: (query) => Effect.suspend(() => depends(records.search.page(query)))
+      },
       // The range is not that of this head, whatever the offsets.
       versions: (collection, ids, range) =>
         Effect.suspend(() => depends(records.versions(collection, ids, range)))

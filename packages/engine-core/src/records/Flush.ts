@@ -7,11 +7,13 @@ import type { Crypto } from "../ports/Crypto.ts"
 import type { Documents, VersionRow } from "../ports/storage/Documents.ts"
 import type { FactLog, FactRow } from "../ports/storage/FactLog.ts"
 import type { EventRow, Feed, FeedHead } from "../ports/storage/Feed.ts"
+import type { Terms } from "../ports/storage/Terms.ts"
 import type { WorkQueue } from "../ports/storage/WorkQueue.ts"
 import * as Audit from "./Audit.ts"
 import * as Codecs from "./Codecs.ts"
 import * as Columns from "./Columns.ts"
 import type { Outbox } from "./Outbox.ts"
+import * as SearchTerms from "./SearchTerms.ts"
 import { type Draft, stamping, type UnitOfWork } from "./UnitOfWork.ts"
 
 /** The largest payload of an event, in bytes (docs/contract/event-feed.md#payloads). */
@@ -30,14 +32,17 @@ export interface Ports {
   readonly documents: Documents["Service"]
   readonly queue: WorkQueue["Service"]
   readonly outbox: Outbox
+  readonly terms: Terms["Service"]
+  /** The kinds of record that are searched. */
+  readonly kinds: SearchTerms.SearchedKinds
   readonly sha256: Crypto["Service"]["sha256"]
   readonly tenantId: string
 }
 
 /**
  * Writes a unit of work inside the open transaction. Takes the head of the feed, which gives the
- * stamp, then writes events' deliveries, facts and versions, queue items, audit records and events,
- * always in this order. A unit of work without any of them writes nothing; one that only deletes
+ * stamp, then writes events' deliveries, facts and versions, search terms, queue items, audit records and
+ * events, always in this order. A unit of work without any of them writes nothing; one that only deletes
  * records moves the head, which answers are cached by.
  */
 export const flush = (ports: Ports) =>
@@ -46,6 +51,7 @@ export const flush = (ports: Ports) =>
     const { feed, queue, outbox, tenantId, sha256 } = ports
     // Other writers wait for the head: what one batch holds is encoded before the head is taken.
     const texts = textsOf(work.drafts.slice(0, batchMax))
+    const difference = SearchTerms.differenceOf(searchedChanges(work.drafts, ports.kinds))
     const head = yield* feed.take(Instant.sortable(yield* Instant.now))
     const instant = Instant.of(head.at)
     const stamp = {
@@ -61,6 +67,7 @@ export const flush = (ports: Ports) =>
     const traces = announcements.map(({ trace }) => trace ?? null)
     const owed = yield* outbox.owed({ work, head, events, traces })
     yield* writeDrafts(ports, [...work.drafts, ...owed.drafts], { stamp, texts })
+    yield* writeTerms(ports.terms, difference)
     yield* queue.enqueue([...work.work, ...owed.items])
     const audit = Audit.chain({ tenantId, head: head.audit, at: instant, sha256 }, work.audit)
     const checkpoint = Audit.checkpointOf(audit)
@@ -74,6 +81,31 @@ export const flush = (ports: Ports) =>
 
 const isEmpty = ({ drafts, announcements, work, audit, forgotten }: UnitOfWork): boolean =>
   drafts.length + announcements.length + work.length + audit.length + forgotten.length === 0
+
+/** The changes of records that are searched. */
+const searchedChanges = (
+  drafts: ReadonlyArray<Draft>,
+  kinds: SearchTerms.SearchedKinds
+): ReadonlyArray<SearchTerms.SearchedChange> =>
+  drafts.flatMap(({ before, collection, record: after }) => {
+    const kind = kinds.get(collection.name)
+    return kind === undefined ? [] : [{ kind, before, after }]
+  })
+
+/** Largest number of terms that one call of the port writes. */
+const termsMax = 2_000
+
+const writeTerms = Effect.fnUntraced(function* (
+  terms: Terms["Service"],
+  { added, removed }: ReturnType<typeof SearchTerms.differenceOf>
+) {
+  for (let from = 0; from < removed.length; from += termsMax) {
+    yield* terms.delete(removed.slice(from, from + termsMax))
+  }
+  for (let from = 0; from < added.length; from += termsMax) {
+    yield* terms.put(added.slice(from, from + termsMax))
+  }
+})
 
 /** Drops journal events that the feed has: an event is published once, however often its update is read. */
 const unpublished = Effect.fnUntraced(function* (

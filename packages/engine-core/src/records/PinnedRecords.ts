@@ -90,6 +90,7 @@ export const at = (
       })),
     ids: (collection, query) => records.ids(collection, pinned(query)),
     countBy: (collection, column, query) => records.countBy(collection, column, pinned(query)),
+    search: records.search,
     // A point of the past has no uncommitted writes.
     uncommitted: () => Effect.succeed([]),
     // Locks are no-ops: the past does not change.

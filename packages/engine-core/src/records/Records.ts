@@ -9,6 +9,7 @@ import type * as Pin from "../kernel/Pin.ts"
 import type { Refused, Unavailable } from "../kernel/Refusal.ts"
 import type { WorkItem } from "../ports/storage/WorkQueue.ts"
 import type { Act } from "./Act.ts"
+import type { SearchIndex } from "./SearchIndex.ts"
 
 /** A record with its version, and the times of its creation and last change. */
 export type Stored<R> = R & StoreColumns
@@ -189,5 +190,7 @@ export class Records extends Context.Service<
     readonly whenCommitted: (effect: Effect.Effect<void>) => Effect.Effect<void>
     /** Logs acts in the audit log, under this transaction's stamp. Only inside `transact`. */
     readonly audit: (entries: ReadonlyArray<Entry | Late>) => Effect.Effect<void>
+    /** Terms by which the latest records are searched; no point of the past has any. */
+    readonly search: SearchIndex
   }
 >()("@bursar/engine-core/records/Records") {}

@@ -28,6 +28,8 @@ export interface Draft {
   readonly record: unknown
   /** Undefined: the fact that opens the record. */
   readonly fact: unknown
+  /** The record before the fact, where it is searched; undefined: it opens. */
+  readonly before?: unknown
   /** Undefined for a record that opens here: it is created at the stamp. */
   readonly createdAt: Instant.Instant | undefined
 }
@@ -113,6 +115,8 @@ interface Change<R, F> extends Pick<Draft, "recordId" | "offset" | "createdAt"> 
   readonly act: Act
   readonly items: ReadonlyArray<WorkItem>
   readonly consequences: ReadonlyArray<Consequence>
+  /** True: records of the collection are searched by their terms. */
+  readonly isSearched: boolean
 }
 
 /**
@@ -134,10 +138,15 @@ export const write = Effect.fnUntraced(function* <R, F>(
   const createdAt = written === undefined ? change.createdAt : written.createdAt
   const { trace } = act
   let { version } = change
+  let earlier: unknown = before
   for (const { announcements, by, fact, record } of steps) {
     const cause = by === "clock" ? by : causeText(act.cause)
     version += 1
-    addDraft(work, { collection, recordId, version, cause, offset, record, fact, createdAt })
+    addDraft(work, {
+      ...{ collection, recordId, version, cause, offset, record, fact, createdAt },
+      ...(change.isSearched ? { before: earlier } : {})
+    })
+    earlier = record
     for (const announcement of announcements) {
       work.announcements.push(trace === undefined ? announcement : { ...announcement, trace })
     }

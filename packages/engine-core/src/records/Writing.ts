@@ -8,6 +8,7 @@ import type { Act } from "./Act.ts"
 import type { Consequence } from "./Consequence.ts"
 import * as ClockQueue from "./ClockQueue.ts"
 import type { Records, Stored } from "./Records.ts"
+import type { SearchedKinds } from "./SearchTerms.ts"
 import type { Timely } from "./Timely.ts"
 import * as UnitOfWork from "./UnitOfWork.ts"
 import type { Versions } from "./Versions.ts"
@@ -46,7 +47,7 @@ const checkUnused = Effect.fnUntraced(function* <R, F>(
   )
 })
 
-const opening = ({ find, timely, consequences }: Omit<Parts, "versions">) =>
+const opening = ({ find, timely, consequences, kinds }: Omit<Parts, "versions">) =>
   Effect.fnUntraced(function* <R, F>(collection: Collection.Collection<R, F>, record: R, act: Act) {
     const offset = offsetOf(collection.keptBy, act)
     if (collection.ids === "given") yield* checkUnused(find, collection, record)
@@ -58,11 +59,12 @@ const opening = ({ find, timely, consequences }: Omit<Parts, "versions">) =>
     const createdAt = collection.keptBy === "own" ? act.now : undefined
     return yield* UnitOfWork.write(collection, {
       ...change,
-      ...{ offset, createdAt, act, items, consequences }
+      ...{ offset, createdAt, act, items, consequences },
+      isSearched: kinds.has(collection.name)
     })
   })
 
-const appending = ({ versions, timely, consequences }: Omit<Parts, "find">) =>
+const appending = ({ versions, timely, consequences, kinds }: Omit<Parts, "find">) =>
   Effect.fnUntraced(function* <R, F>(
     collection: Collection.Collection<R, F>,
     loaded: Stored<R>,
@@ -81,11 +83,12 @@ const appending = ({ versions, timely, consequences }: Omit<Parts, "find">) =>
     const items = yield* ClockQueue.itemsOf(collection, change, timely)
     return yield* UnitOfWork.write(collection, {
       ...change,
-      ...{ offset, createdAt, act, items, consequences }
+      ...{ offset, createdAt, act, items, consequences },
+      isSearched: kinds.has(collection.name)
     })
   })
 
-const restating = ({ timely, consequences }: Pick<Parts, "timely" | "consequences">) =>
+const restating = ({ timely, consequences, kinds }: Omit<Parts, "find" | "versions">) =>
   Effect.fnUntraced(function* <R, F>(
     collection: Collection.Collection<R, F>,
     before: Stored<R> | undefined,
@@ -103,7 +106,8 @@ const restating = ({ timely, consequences }: Pick<Parts, "timely" | "consequence
     const createdAt = before?.createdAt ?? opened
     yield* UnitOfWork.write(collection, {
       ...change,
-      ...{ offset, createdAt, act, items, consequences }
+      ...{ offset, createdAt, act, items, consequences },
+      isSearched: kinds.has(collection.name)
     })
   })
 
@@ -112,6 +116,8 @@ interface Parts {
   readonly versions: Versions
   readonly timely: ReadonlyArray<Timely>
   readonly consequences: ReadonlyArray<Consequence>
+  /** The kinds of record that are searched. */
+  readonly kinds: SearchedKinds
 }
 
 /** The members of `Records` that write one record. */

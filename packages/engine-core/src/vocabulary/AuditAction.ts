@@ -12,6 +12,7 @@ export const ownActions = {
   "statement.receive": "An external statement was handed in.",
   "reconciliation.start": "A reconciliation run was asked for.",
   "export.read": "A register, an export or a tax statement was read.",
+  "search.read": "Records were searched; how many were found, and of which kinds was asked.",
   "access.refused": "A caller was not known, or none of its roles is admitted.",
   "webhook.exhausted": "A delivery was given up after its last attempt.",
   "retention.prune": "Records past their retention were deleted.",

@@ -80,6 +80,7 @@ export const groups = [
   "Reserves",
   "Reconciliation",
   "Writes",
+  "Search",
   "Feeds",
   "System"
 ] as const
@@ -97,6 +98,7 @@ const groupDocs: Readonly<Record<BuiltInGroup, string>> = {
   Reserves: "What backs an instrument, and the minting and redeeming against it.",
   Reconciliation: "Statements of outside sources, and the runs that compare them with the ledger.",
   Writes: "What every write becomes: an operation, or an action that awaits its approvers.",
+  Search: "Records of every kind, found by an id, a code, a name or a reference.",
   Feeds: "Events in one gapless order, the webhooks they are posted to, and the audit log.",
   System: "What anybody may read before signing in."
 }
@@ -148,6 +150,7 @@ const groupOf: Readonly<Record<string, RouteGroup>> = {
   "reconciliation-verdict": "Reconciliation",
   operations: "Writes",
   approvals: "Writes",
+  search: "Search",
   events: "Feeds",
   "audit-log": "Feeds",
   webhooks: "Feeds",

@@ -115,7 +115,7 @@ const answering = (serving: ServedApi) =>
         }
         case "list": {
           const handle = ReadHandler.list(answers.read, queries)
-          return (arrival, { caller, charge }) => handle(arrival, signedIn(caller), charge)
+          return (arrival, passed) => handle(arrival, signedIn(passed.caller), passed)
         }
         case "export": {
           const handle = ReadHandler.exported(answers.read, queries)

@@ -204,7 +204,7 @@ export const list = (read: Read.List, queries: Queries["Service"]) => {
   return Effect.fnUntraced(function* (
     arrival: Arrival["Service"],
     caller: Caller.Caller,
-    charge: PassedRequest["charge"]
+    { charge, found }: Pick<PassedRequest, "charge" | "found">
   ) {
     const { standard, params } = yield* Effect.fromResult(ask(arrival))
     const { limit, ...page } = standard
@@ -219,7 +219,8 @@ export const list = (read: Read.List, queries: Queries["Service"]) => {
       const { value, ...around } = yield* inTime(queries.all(read, request))
       yield* dropWhenNotTaken(arrival)
       if (table !== undefined) return tableOf(arrival, table, charged(value, charge))
-      const bytes = inChunks(charged(value, charge), {
+      const rows = logged(charged(value, charge), (records) => found({ records, params }))
+      const bytes = inChunks(rows, {
         before: `${opening({ ...around, zone })}[`,
         print: (chunk) => chunk.map(printOnce).join(","),
         between: ",",
@@ -232,7 +233,9 @@ export const list = (read: Read.List, queries: Queries["Service"]) => {
     const answer = yield* inTime(
       queries.pagePrinted(read, { ...request, target, print: printPage })
     )
-    yield* charge(callsOf(answer.printed.records))
+    const { records } = answer.printed
+    yield* found({ records, params })
+    yield* charge(callsOf(records))
     return answered(arrival, { ...answer, zone }, closing(answer.next))
   })
 }
@@ -504,6 +507,33 @@ export const charged = <A, E>(
         return some
       }),
       Stream.ensuring(Effect.suspend(() => charge(callsOf(records))))
+    )
+  })
+
+/** Logs how many items were sent: at their end, before it is told, and where they end before it. */
+const logged = <A>(
+  items: Stream.Stream<A, Refusal.Unavailable>,
+  log: (records: number) => Effect.Effect<void, Refusal.Unavailable>
+): Stream.Stream<A, Refusal.Unavailable> =>
+  Stream.suspend(() => {
+    let records = 0
+    let isLogged = false
+    const once = Effect.suspend(() => {
+      if (isLogged) return Effect.void
+      isLogged = true
+      return log(records)
+    })
+    return items.pipe(
+      Stream.mapArray((some) => {
+        records += some.length
+        return some
+      }),
+      Stream.concat(Stream.fromEffectDrain(once)),
+      Stream.ensuring(
+        Effect.catch(once, ({ detail }) =>
+          Effect.logWarning("an answer that was broken off could not be logged", { detail })
+        )
+      )
     )
   })
 

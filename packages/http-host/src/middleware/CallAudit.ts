@@ -127,7 +127,7 @@ export const make = Effect.gen(function* () {
     const { arrival } = passed
     const { answers } = arrival.route
     const audited = "read" in answers ? answers.read.audited : undefined
-    if (audited === undefined) return answering
+    if (audited === undefined || "as" in audited) return answering
     return Effect.tap(answering, (response) => {
       const format = response.headers["content-type"]?.includes("csv") ? "csv" : "json"
       // A copy that is current (304) is read as an answer is.
@@ -147,13 +147,33 @@ export const make = Effect.gen(function* () {
     })
   }
 
+  /** Logs a search, with the kinds and the number of its results, before the answer has ended. */
+  const searched = (passed: PassedRequest): PassedRequest => {
+    const { answers } = passed.arrival.route
+    const audited = "read" in answers ? answers.read.audited : undefined
+    if (audited === undefined || !("as" in audited)) return passed
+    return {
+      ...passed,
+      found: ({ params, records }) =>
+        auditLog.log(
+          Audit.entry({
+            action: "search.read",
+            stage: "read",
+            ...calledBy(passed.arrival, passed, null),
+            status: 200,
+            detail: { ...audited.detail(params), results: records }
+          })
+        )
+    }
+  }
+
   return (pass: Pass): Pass =>
     (arrival, answer) =>
       Effect.suspend(() => {
         let passed: PassedRequest | undefined
         const answered = pass(arrival, (it) => {
           passed = it
-          return read(it, answer(it))
+          return read(it, answer(searched(it)))
         })
         return Effect.tap(answered, (response) => refused(arrival, passed, response))
       })

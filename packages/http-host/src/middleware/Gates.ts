@@ -40,6 +40,11 @@ export interface PassedRequest {
    * certain.
    */
   readonly charge: (calls: number) => Effect.Effect<void>
+  /** Logs an audited list once its rows are counted, before the last of them is sent. */
+  readonly found: (list: {
+    readonly records: number
+    readonly params: unknown
+  }) => Effect.Effect<void, Refusal.Unavailable>
   /** The wait that the caller prefers. */
   readonly wait: Waits.Wait
 }
@@ -138,6 +143,7 @@ export const make = ({
         body,
         file,
         charge: (calls) => rateLimit.charge(caller, calls),
+        found: () => Effect.void,
         wait: waits.of({ subject: caller.sub, request, away })
       }
     })
@@ -179,6 +185,7 @@ export const make = ({
               body: none,
               file: null,
               charge: nothingOwed,
+              found: () => Effect.void,
               wait: Waits.none
             })
           : counted(arrival, { admits, bodyMax, file }, answer)

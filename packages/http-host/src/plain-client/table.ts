@@ -130,6 +130,7 @@ export const callTable = {
     "reserves.reports": "/v1/reserves/{reserveId}/reports",
     "restrictions.get": "/v1/restrictions/{restrictionId}",
     "restrictions.list": "/v1/restrictions",
+    "search.list": "/v1/search",
     "standing-approvals.get": "/v1/standing-approvals/{standingApprovalId}",
     "standing-approvals.list": "/v1/standing-approvals",
     "standing-settlements.get": "/v1/standing-settlements/{standingSettlementId}",

@@ -13,6 +13,7 @@ import * as Projection from "./storage-faults/projection.ts"
 import * as Blobs from "./storage-faults/blobs.ts"
 import * as Bulk from "./storage-faults/bulk.ts"
 import * as Rate from "./storage-faults/rate.ts"
+import * as Terms from "./storage-faults/terms.ts"
 import type { Fault } from "./storage-faults/Fault.ts"
 
 /** Planted faults of a storage, by which the suite is tested itself. */
@@ -27,7 +28,8 @@ export const faults = {
   ...Projection.faults,
   ...Blobs.faults,
   ...Bulk.faults,
-  ...Rate.faults
+  ...Rate.faults,
+  ...Terms.faults
 } satisfies Record<string, Fault>
 
 /** Name of a planted fault of a storage. */

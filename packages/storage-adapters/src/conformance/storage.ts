@@ -18,6 +18,7 @@ import { projection } from "./storage-checks/projection.ts"
 import { retention } from "./storage-checks/retention.ts"
 import { rate } from "./storage-checks/rate.ts"
 import { streams } from "./storage-checks/streams.ts"
+import { terms } from "./storage-checks/terms.ts"
 import { work } from "./storage-checks/work.ts"
 import * as Openings from "./storage-checks/openings.ts"
 import * as Reopened from "./storage-checks/reopened.ts"
@@ -38,7 +39,8 @@ export const storageChecks: ReadonlyArray<Check> = [
   ...blobs,
   ...bulk,
   ...rate,
-  ...streams
+  ...streams,
+  ...terms
 ]
 
 /** Checks of what a store keeps when it is closed and opened again, as plain effects. */

@@ -9,7 +9,7 @@ import type { Limits, Window } from "./PolicyTerms.ts"
  * Terms of one version; `manifest` holds all of them, also those that only a recording sets
  * (docs/domain/instruments.md#policy-versions).
  */
-export interface Terms {
+export interface VersionTerms {
   readonly policyVersion: number
   readonly window: Window
   readonly limits: Limits
@@ -35,7 +35,7 @@ export const termsOf = ({
 }: {
   readonly policyVersion: number
   readonly manifest: Manifest
-}): Terms => {
+}): VersionTerms => {
   return {
     policyVersion,
     window: manifest.window,

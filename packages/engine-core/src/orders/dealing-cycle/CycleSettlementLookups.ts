@@ -6,7 +6,7 @@ import { type Admission, admissions, pairOf } from "../../admissions/Admission.t
 import { instruments, type RecordedInstrument } from "../../instruments/instrument/Instrument.ts"
 import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import { inForce } from "../../instruments/policy/PolicyLookups.ts"
-import type { Terms } from "../../instruments/policy/Policy.ts"
+import type { VersionTerms } from "../../instruments/policy/Policy.ts"
 import { type PricePoint, pricePoints } from "../../instruments/price/PricePoint.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -35,7 +35,7 @@ import type { PursePayment } from "./PurseRules.ts"
 export interface CycleSettlementContext extends Controls, NeighbouringCycles {
   readonly cycle: DealingCycle
   readonly instrument: RecordedInstrument
-  readonly terms: Terms
+  readonly terms: VersionTerms
   readonly orders: Orders
   /** Orders that come to nothing at the cycle's price: they end unsettled as it settles. */
   readonly tooSmall: Orders

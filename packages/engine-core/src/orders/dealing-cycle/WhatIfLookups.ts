@@ -3,7 +3,7 @@ import { Effect, Option } from "effect"
 import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
 import type { Supposition } from "../../instruments/policy/Counterfactual.ts"
 import { inForce } from "../../instruments/policy/PolicyLookups.ts"
-import type { Terms } from "../../instruments/policy/Policy.ts"
+import type { VersionTerms } from "../../instruments/policy/Policy.ts"
 import { pricePoints } from "../../instruments/price/PricePoint.ts"
 import { assetKeyOf } from "../../instruments/register/Holding.ts"
 import { supplies } from "../../instruments/register/Supply.ts"
@@ -141,7 +141,7 @@ const dealtAt = (
   }: {
     readonly cycle: DealingCycle
     readonly orders: Orders
-    readonly under: Terms | null
+    readonly under: VersionTerms | null
   }
 ) => {
   const ordered = new Map(cycle.fills.map((fill) => [fill.redemptionId, fill.ordered]))

@@ -2,7 +2,7 @@
 import type { Instrument } from "../../instruments/instrument/Instrument.ts"
 import { notBacked } from "../../instruments/instrument/InstrumentGates.ts"
 import type { Manifest } from "../../instruments/instrument/Manifest.ts"
-import type { Terms } from "../../instruments/policy/Policy.ts"
+import type { VersionTerms } from "../../instruments/policy/Policy.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { condition, type Judgement } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -26,7 +26,7 @@ export interface ClaimContext {
 /** Checks payment, market, window and decimal places; the order of rows within a gate counts. */
 export const againstClaim = (
   { amount, cashDecimals, instrument, market, now, payment, units }: ClaimContext,
-  { policyVersion, window }: Pick<Terms, "policyVersion" | "window">,
+  { policyVersion, window }: Pick<VersionTerms, "policyVersion" | "window">,
   { currency, unitDecimals, valuation }: Pick<Manifest, "currency" | "unitDecimals" | "valuation">
 ): ReadonlyArray<Judgement> => [
   paidByWire({ payment, valuation, policyVersion }),
@@ -88,6 +88,6 @@ export const unitsWithinLimit = (isWithinLimit: boolean): Judgement =>
   condition("too-large", isWithinLimit)
 
 /** Checks whether an instant is in a window: from its first instant up to, not including, its last. */
-const isWithin = ({ opensAt, closesAt }: Terms["window"], now: Instant.Instant): boolean =>
+const isWithin = ({ opensAt, closesAt }: VersionTerms["window"], now: Instant.Instant): boolean =>
   (opensAt === null || Instant.atOrAfter(now, opensAt)) &&
   (closesAt === null || Instant.isBefore(now, closesAt))

@@ -7,7 +7,7 @@ import {
 } from "../../instruments/instrument/Instrument.ts"
 import { type Supposition, isAsked } from "../../instruments/policy/Counterfactual.ts"
 import { inForce } from "../../instruments/policy/PolicyLookups.ts"
-import { type Terms, termsOf } from "../../instruments/policy/Policy.ts"
+import { type VersionTerms, termsOf } from "../../instruments/policy/Policy.ts"
 import { idOf as versionOf, policyVersions } from "../../instruments/policy/PolicyVersion.ts"
 import {
   type PricePoint,
@@ -72,7 +72,7 @@ export const versionAsked = Effect.fnUntraced(function* (
   )
 })
 
-const underTerms = (instrumentId: string, { manifest, policyVersion }: Terms) =>
+const underTerms = (instrumentId: string, { manifest, policyVersion }: VersionTerms) =>
   PinnedRecords.suppose(instruments, {
     become: (self) =>
       self.instrumentId === instrumentId && isRecorded(self)
@@ -125,7 +125,10 @@ const unpublished = ({
 })
 
 /** Supposes the figures of the priced orders of the cut-off; nothing before the first is priced. */
-const dealtOtherwise = Effect.fnUntraced(function* (input: SuppositionInput, terms: Terms | null) {
+const dealtOtherwise = Effect.fnUntraced(function* (
+  input: SuppositionInput,
+  terms: VersionTerms | null
+) {
   const { cutOffAt, instrumentId, pin } = input
   if (cutOffAt === null) return []
   const records = yield* Records
@@ -160,7 +163,7 @@ const dealtOtherwise = Effect.fnUntraced(function* (input: SuppositionInput, ter
 type DealtOrder = Pick<Subscription, "pricedAt" | "instrumentId" | "cutOffAt">
 
 /** Computes a priced subscription's figures at this price, and under these terms unless they are null. */
-const boughtAt = (before: Subscription, price: Decimal.Decimal, terms: Terms | null) => {
+const boughtAt = (before: Subscription, price: Decimal.Decimal, terms: VersionTerms | null) => {
   const self: Subscription =
     terms === null
       ? before
@@ -183,7 +186,7 @@ const boughtAt = (before: Subscription, price: Decimal.Decimal, terms: Terms | n
 }
 
 /** Computes a priced redemption's figures at this price, and under these terms unless they are null. */
-const soldAt = (before: Redemption, price: Decimal.Decimal, terms: Terms | null) => {
+const soldAt = (before: Redemption, price: Decimal.Decimal, terms: VersionTerms | null) => {
   const self: Redemption =
     terms === null
       ? before

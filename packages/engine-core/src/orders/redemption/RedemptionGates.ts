@@ -2,7 +2,7 @@
 import { type Holder, isScreened } from "../../holders/holder/Holder.ts"
 import type { RecordedInstrument } from "../../instruments/instrument/Instrument.ts"
 import { onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
-import type { Terms } from "../../instruments/policy/Policy.ts"
+import type { VersionTerms } from "../../instruments/policy/Policy.ts"
 import { isBelowOrderLimit } from "../../kernel/Amount.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { condition, inOrder, type Judgement } from "../../kernel/Gates.ts"
@@ -27,7 +27,7 @@ export interface Context extends ControlGates.Controls {
 export interface ClaimContext extends Context, OrderGates.ClaimContext {
   readonly instrument: RecordedInstrument
   readonly now: Instant.Instant
-  readonly terms: Terms
+  readonly terms: VersionTerms
   /** The party that would price the order; null: no oracle is named. */
   readonly oracle: string | null
   /** Units of the instrument that the holder has free, base units of a rebasing instrument. */

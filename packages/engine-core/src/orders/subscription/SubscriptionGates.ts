@@ -3,7 +3,7 @@ import type { Admission } from "../../admissions/Admission.ts"
 import { type Holder, isScreened } from "../../holders/holder/Holder.ts"
 import type { RecordedInstrument } from "../../instruments/instrument/Instrument.ts"
 import { onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
-import type { Terms } from "../../instruments/policy/Policy.ts"
+import type { VersionTerms } from "../../instruments/policy/Policy.ts"
 import { isBelowOrderLimit } from "../../kernel/Amount.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { condition, inOrder, type Judgement } from "../../kernel/Gates.ts"
@@ -26,7 +26,7 @@ export interface ClaimContext extends Context, OrderGates.ClaimContext {
   readonly instrument: RecordedInstrument
   readonly now: Instant.Instant
   /** The policy's terms in force at the claim. */
-  readonly terms: Pick<Terms, "policyVersion" | "window" | "limits" | "manifest">
+  readonly terms: Pick<VersionTerms, "policyVersion" | "window" | "limits" | "manifest">
   /** Cash that the order costs: its amount, or its units at the latest price; null before any price. */
   readonly worth: Decimal.Decimal | null
   /** Units that the order buys at that price; null before any price. */

@@ -42,4 +42,12 @@ export * as RefusedWrites from "./RefusedWrites.ts"
 export { RateWindow } from "./RateWindow.ts"
 export * as StoreIdentity from "./StoreIdentity.ts"
 export { LeaseLost, StorageUnavailable, VersionMoved, WriterFenced } from "./StorageError.ts"
+export {
+  everyTerm,
+  type TermPlace,
+  type TermRange,
+  type TermRank,
+  type TermRow,
+  Terms
+} from "./Terms.ts"
 export { type Lease, type WorkItem, WorkQueue } from "./WorkQueue.ts"

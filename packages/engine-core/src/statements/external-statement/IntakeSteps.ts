@@ -16,6 +16,7 @@ import { Crypto } from "../../ports/Crypto.ts"
 import { Ids } from "../../ports/Ids.ts"
 import * as Port from "../../ports/StatementSource.ts"
 import { Bulk, type BulkRow } from "../../ports/storage/Bulk.ts"
+import type { TermRow } from "../../ports/storage/Terms.ts"
 import { orUnavailable } from "../../records/PortFailure.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import * as Secrets from "../../writes/Secrets.ts"
@@ -30,6 +31,7 @@ import {
   ownerOf
 } from "./ExternalStatement.ts"
 import type { MediaType, StatementName, IntakeCall, StagedFile } from "./Intake.ts"
+import * as EntryTerms from "./EntryTerms.ts"
 import * as LineRows from "./LineRows.ts"
 import * as StageSteps from "./StageSteps.ts"
 import type { StatementLine } from "./StatementLine.ts"
@@ -194,6 +196,8 @@ const partsAhead = 4
 interface Rows {
   readonly owner: string
   readonly rows: ReadonlyArray<BulkRow>
+  /** Terms by which the rows' statement is found once it is recorded. */
+  readonly terms: ReadonlyArray<TermRow>
   /** True: no row of the owner follows. */
   readonly isLast: boolean
 }
@@ -204,14 +208,22 @@ interface Rows {
  */
 const appending = Effect.gen(function* () {
   const bulk = yield* Bulk
+  const { search } = yield* Records
   let waiting: Array<BulkRow> = []
+  let waitingTerms: Array<TermRow> = []
   const flush = (owner: string) =>
     Effect.suspend(() => {
       const full = waiting
+      const terms = waitingTerms
       waiting = []
-      return orUnavailable(bulk.append(owner, full))
+      waitingTerms = []
+      return Effect.all([orUnavailable(bulk.append(owner, full)), search.put(terms)], {
+        concurrency: 2,
+        discard: true
+      })
     })
-  return Effect.fnUntraced(function* ({ isLast, owner, rows }: Rows) {
+  return Effect.fnUntraced(function* ({ isLast, owner, rows, terms }: Rows) {
+    for (const term of terms) waitingTerms.push(term)
     for (const row of rows) {
       waiting.push(row)
       if (waiting.length >= rowsAtOnce) yield* flush(owner)
@@ -318,14 +330,15 @@ export const readFile = Effect.fnUntraced(function* (
       const { place = null } = part
       read.push({ externalStatementId, lines, header, index: read.length, place })
       current = null
-      return { owner, rows: [], isLast: true } satisfies Rows
+      return { owner, rows: [], terms: [], isLast: true } satisfies Rows
     }
     const from = lines + 1
     statement.lines += part.lines.length
     linesOfFile += part.lines.length
     if (linesOfFile > linesMax) return yield* new Port.StatementTooLong({ linesMax })
-    const rows = (yield* store(part.lines, from)).map(LineRows.rowOf)
-    return { owner, rows, isLast: false } satisfies Rows
+    const stored = yield* store(part.lines, from)
+    const terms = EntryTerms.termsOf(externalStatementId, stored)
+    return { owner, rows: stored.map(LineRows.rowOf), terms, isLast: false } satisfies Rows
   })
   // A fiber reads on and makes rows while the store writes those that were made before.
   const parts = reader

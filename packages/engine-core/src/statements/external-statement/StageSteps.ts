@@ -14,6 +14,7 @@ import { type WorkItem, WorkQueue } from "../../ports/storage/WorkQueue.ts"
 import { orUnavailable } from "../../records/PortFailure.ts"
 import { Records } from "../../records/Records.ts"
 import { chunkBytes, numberedChunks } from "./StageChunks.ts"
+import { entryTerms } from "./EntryTerms.ts"
 import * as StageSeal from "./StageSeal.ts"
 import {
   contentKeyOf,
@@ -227,10 +228,21 @@ const discardRows = Effect.fnUntraced(function* (
   { sparesSealed }: DiscardOptions
 ) {
   const bulk = yield* Bulk
+  const records = yield* Records
   const owner = ownerOf({ externalStatementId: toId(stageId) })
   for (const each of [unreadOwnerOf(owner), owner]) {
     while (
       (yield* orUnavailable(bulk.discard({ owner: each, limit: rowsAtOnce, sparesSealed }))) > 0
+    ) {
+      yield* Effect.yieldNow
+    }
+  }
+  // After the rows: a stage that has lost some is recorded no more, and of one that was its terms stay.
+  if (!sparesSealed || Option.isNone(yield* records.find(externalStatements, stageId))) {
+    while (
+      (yield* records.search.forget({
+        ...{ collection: entryTerms, recordId: stageId, limit: rowsAtOnce }
+      })) > 0
     ) {
       yield* Effect.yieldNow
     }

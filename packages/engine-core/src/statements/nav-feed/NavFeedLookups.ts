@@ -1,7 +1,7 @@
 /** Look-ups of a NAV feed: its latest statement, and whether it lets a point price. */
 import { Effect, Option, Stream } from "effect"
 import type { RecordedInstrument } from "../../instruments/instrument/Instrument.ts"
-import type { Terms } from "../../instruments/policy/Policy.ts"
+import type { VersionTerms } from "../../instruments/policy/Policy.ts"
 import * as PolicyTerms from "../../instruments/policy/PolicyTerms.ts"
 import { feedOf, type LatestStatement } from "../../instruments/price/NavFeedRules.ts"
 import { NavFeed } from "../../instruments/price/NavFeed.ts"
@@ -42,7 +42,7 @@ import {
 /** Instrument and terms that a feed is judged by; several versions of terms may be asked about. */
 export interface InstrumentTerms {
   readonly instrumentId: string
-  readonly terms: Pick<Terms, "guardrail" | "tolerances" | "manifest">
+  readonly terms: Pick<VersionTerms, "guardrail" | "tolerances" | "manifest">
 }
 
 /** Values that the administrator stated and that were published, by business date. */

@@ -10,6 +10,7 @@ import {
   ProjectionLog,
   RateWindow,
   StoreIdentity,
+  Terms,
   WorkQueue
 } from "@bursar/engine-core/ports"
 import { Deferred, Effect, Fiber, Option } from "effect"
@@ -28,6 +29,7 @@ export const writes = Effect.fnUntraced(function* (name: string) {
   const work = yield* WorkQueue
   const feed = yield* Feed
   const blobs = yield* Blobs
+  const terms = yield* Terms
   const binding = { scope: name, key: "k", fingerprint: "f", target: "t", bindsUntil: null }
   const now = instant(0)
   const steps: ReadonlyArray<readonly [step: string, Effect.Effect<unknown, unknown>]> = [
@@ -38,6 +40,10 @@ export const writes = Effect.fnUntraced(function* (name: string) {
     ["Keys.useNonce", keys.useNonce({ scope: name, nonce: "n", keep: 60_000 })],
     ["WorkQueue.enqueue", work.enqueue([item({ queue: name })])],
     ["Blobs.put", blobs.put({ hash: hash(name), bytes: new Uint8Array([1]) })],
+    [
+      "Terms.put",
+      terms.put([{ collection: name, rank: "whole", text: "t", recordId: "r", shown: null }])
+    ],
     [
       "Feed.append",
       Effect.flatMap(feed.take(now), (head) =>
@@ -63,6 +69,11 @@ export const writes = Effect.fnUntraced(function* (name: string) {
       keys: Option.isSome(yield* keys.find({ scope: name, key: "k", now })) ? 1 : 0,
       items: (yield* work.depth(name)).waiting,
       blobs: Option.isSome(yield* blobs.get(hash(name))) ? 1 : 0,
+      terms: (yield* terms.page({
+        ranges: [{ collection: name, rank: "whole" }],
+        prefix: "t",
+        limit: 9
+      })).length,
       events: (yield* feed.read({ order: "asc", limit: 9, resourceId: name })).events.length,
       sources: (yield* feed.published([name])).length,
       audited: (yield* feed.readAudit({ order: "asc", limit: 9, resourceId: name })).records.length
@@ -77,6 +88,7 @@ const each = (n: 0 | 1) => ({
   keys: n,
   items: n,
   blobs: n,
+  terms: n,
   events: n,
   sources: n,
   audited: n
@@ -123,6 +135,7 @@ export const atomically: ReadonlyArray<Check> = [
       Keys: yield* Keys,
       ProjectionLog: yield* ProjectionLog,
       RateWindow: yield* RateWindow,
+      Terms: yield* Terms,
       WorkQueue: yield* WorkQueue
     }
     const named = Object.entries(ports).map(([port, { store }]) => ({ port, store }))

@@ -9,6 +9,7 @@ import {
   Keys,
   ProjectionLog,
   RateWindow,
+  Terms,
   WorkQueue
 } from "@bursar/engine-core/ports"
 import { Context, Effect, Layer } from "effect"
@@ -20,11 +21,12 @@ import * as MemoryFeed from "./MemoryFeed.ts"
 import * as MemoryKeys from "./MemoryKeys.ts"
 import * as MemoryProjectionLog from "./MemoryProjectionLog.ts"
 import * as MemoryRateWindow from "./MemoryRateWindow.ts"
+import * as MemoryTerms from "./MemoryTerms.ts"
 import * as MemoryWorkQueue from "./MemoryWorkQueue.ts"
 import * as Transactions from "./Transactions.ts"
 import * as Wakes from "./Wakes.ts"
 
-/** The ten storage services of the engine. */
+/** The eleven storage services of the engine. */
 export type Storage =
   | Atomically
   | Blobs
@@ -35,6 +37,7 @@ export type Storage =
   | Keys
   | ProjectionLog
   | RateWindow
+  | Terms
   | WorkQueue
 
 const storage = Effect.sync((): Context.Context<Storage> => {
@@ -58,6 +61,7 @@ const storage = Effect.sync((): Context.Context<Storage> => {
     Context.add(Keys, MemoryKeys.make(transactions)),
     Context.add(ProjectionLog, MemoryProjectionLog.make({ transactions, head })),
     Context.add(RateWindow, MemoryRateWindow.make(transactions.store)),
+    Context.add(Terms, MemoryTerms.make(transactions)),
     Context.add(WorkQueue, MemoryWorkQueue.make({ transactions, wakes }))
   )
 })

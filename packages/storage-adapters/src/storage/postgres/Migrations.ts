@@ -15,6 +15,7 @@ import * as KeptStatements from "./migrations/0017-kept-statements/up.ts"
 import * as PaymentsAndTurns from "./migrations/0019-payments-and-turns/up.ts"
 import * as Reserves from "./migrations/0018-reserves/up.ts"
 import * as Histories from "./migrations/0023-histories/up.ts"
+import * as SearchedTerms from "./migrations/0025-searched-terms/up.ts"
 import * as HeadMoves from "./migrations/0006-head-moves/up.ts"
 import * as LostLines from "./migrations/0024-lost-lines/up.ts"
 import * as ListFilters from "./migrations/0007-list-filters/up.ts"
@@ -58,7 +59,8 @@ const MIGRATIONS: ReadonlyArray<Migration> = [
   { id: 21, name: "entries-of-accounts", statements: EntriesOfAccounts.statements },
   { id: 22, name: "starts", statements: Starts.statements },
   { id: 23, name: "histories", statements: Histories.statements },
-  { id: 24, name: "lost-lines", statements: LostLines.statements }
+  { id: 24, name: "lost-lines", statements: LostLines.statements },
+  { id: 25, name: "searched-terms", statements: SearchedTerms.statements }
 ]
 
 const folderOf = ({ id, name }: Pick<Migration, "id" | "name">): string =>

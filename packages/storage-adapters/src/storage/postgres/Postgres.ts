@@ -9,6 +9,7 @@ import {
   Keys,
   ProjectionLog,
   RateWindow,
+  Terms,
   WorkQueue
 } from "@bursar/engine-core/ports"
 import { PgClient, PgConnection } from "@effect/sql-pg"
@@ -27,6 +28,7 @@ import * as PgFeed from "./PgFeed.ts"
 import * as PgKeys from "./PgKeys.ts"
 import * as PgProjectionLog from "./PgProjectionLog.ts"
 import * as PgRateWindow from "./PgRateWindow.ts"
+import * as PgTerms from "./PgTerms.ts"
 import * as PgWorkQueue from "./PgWorkQueue.ts"
 import { IDENTITY, type ReplicaOptions } from "./Replica.ts"
 import * as Sessions from "./Sessions.ts"
@@ -97,7 +99,7 @@ const BULK_CONNECTIONS = 2
 const BULK_MILLIS = 600_000
 const OLDEST_VERSION = 150_000
 
-/** The ten ports, and a plain client of the same database. */
+/** The eleven ports, and a plain client of the same database. */
 export type ProvidedPorts = Storage | PgClient.PgClient | SqlClient
 
 /** Storage in PostgreSQL, by options. */
@@ -150,6 +152,7 @@ const storage = (
       Context.add(Keys, PgKeys.make(sessions)),
       Context.add(ProjectionLog, PgProjectionLog.make(sessions)),
       Context.add(RateWindow, PgRateWindow.make(sessions)),
+      Context.add(Terms, PgTerms.make(sessions)),
       Context.add(WorkQueue, PgWorkQueue.make({ sessions, wakes }))
     )
   }).pipe(Effect.catchTag("SqlError", (error) => Effect.fail(notUsable(error))))

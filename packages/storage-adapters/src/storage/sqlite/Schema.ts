@@ -245,6 +245,21 @@ const STEPS: Readonly<Record<FileName, ReadonlyArray<ReadonlyArray<string>>>> = 
       `insert into document_filter (collection, name, value, sort_key)
        select collection, 'lostTally', filters ->> '$.lostTally', sort_key from document
        where to_offset is null and ${LOST_LINE}`
+    ],
+    [
+      `create table term (
+         collection text not null,
+         rank text not null,
+         text text not null,
+         record_id text not null,
+         shown text,
+         primary key (collection, rank, text, record_id)
+       ) strict, without rowid`,
+      // Terms of which no record tells the text: they are deleted by their record.
+      "create index term_shown on term (record_id) where shown is not null",
+      "create table term_mark (mark text primary key) strict, without rowid",
+      // The engine fills the terms of the records of a store that has some.
+      "insert into term_mark (mark) select '*:1' where not exists (select 1 from document)"
     ]
   ],
   rows: [

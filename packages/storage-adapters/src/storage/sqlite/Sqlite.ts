@@ -16,6 +16,7 @@ import {
   ProjectionLog,
   RateWindow,
   StorageUnavailable,
+  Terms,
   WorkQueue
 } from "@bursar/engine-core/ports"
 import { Cause, Context, Data, Effect, Layer, type Scope } from "effect"
@@ -39,6 +40,7 @@ import * as SqliteFeed from "./SqliteFeed.ts"
 import * as SqliteKeys from "./SqliteKeys.ts"
 import * as SqliteProjectionLog from "./SqliteProjectionLog.ts"
 import * as SqliteRateWindow from "./SqliteRateWindow.ts"
+import * as SqliteTerms from "./SqliteTerms.ts"
 import * as SqliteWorkQueue from "./SqliteWorkQueue.ts"
 import * as Transactions from "./Transactions.ts"
 
@@ -128,6 +130,7 @@ const storage = ({
         RateWindow,
         SqliteRateWindow.make({ store: transactions.store, db: rates.writer, lockMillis })
       ),
+      Context.add(Terms, SqliteTerms.make(transactions)),
       Context.add(WorkQueue, SqliteWorkQueue.make({ transactions, wakes }))
     )
   })

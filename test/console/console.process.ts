@@ -184,7 +184,7 @@ describe.skipIf(browser === undefined)("the console in a browser (chromium)", ()
       .write("holder.register", {
         holderId: "h-1",
         party: "investor::1220cc",
-        classification: "professional"
+        classification: "entity"
       } as never)
       .catch(console.error)
     await operator

@@ -164,7 +164,7 @@ export const visit = async (page: Page, path: string): Promise<void> => {
     link.click()
     link.remove()
   })()`)
-  await page.waitForURL((url) => url.pathname === `/console/${path}`)
+  await page.waitForURL((url) => url.href.endsWith(`/console/${path}`))
   await page.locator("main h1").waitFor()
   await expect.poll(() => page.locator('[aria-busy="true"]').count()).toBe(0)
 }

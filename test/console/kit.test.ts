@@ -93,7 +93,7 @@ describe("an open form", () => {
 
   it("has work where something was typed or a call is out, and none besides", () => {
     const forms = OpenForms.make(() => "key")
-    forms.open("f", { replaces: "" })
+    forms.open("f", { replaces: "1" })
     expect(forms.hasWork()).toBe(false)
     forms.sent("f", "key")
     expect(forms.hasWork()).toBe(true)

@@ -327,8 +327,15 @@ describe("an action", () => {
     const judged = (
       kind: string,
       request: object,
-      resource = { kind: "subscription", id: "sub-1" }
-    ) => Precheck.parametersOf({ kind, request, resource }, filters)
+      {
+        instrument = null,
+        resource = { kind: "subscription", id: "sub-1" }
+      }: {
+        readonly instrument?: string | null
+        readonly resource?: { readonly kind: string; readonly id: string }
+      } = {}
+    ) => Precheck.judgingOf({ kind, request, resource }, filters, instrument)
+    const byQuery = (parameters: object) => ({ is: "asked", parameters })
     expect(
       judged("subscription.claim", {
         instrumentId: "elf",
@@ -336,16 +343,43 @@ describe("an action", () => {
         amount: "10.5",
         other: "x"
       })
-    ).toEqual({ act: "subscription.claim", instrumentId: "elf", holderId: "h", amount: "10.5" })
-    expect(judged("policy.set", { instrumentId: "elf" })).toBeNull()
-    expect(judged("subscription.settle", { subscriptionId: "sub-1" })).toBeNull()
+    ).toEqual(
+      byQuery({ act: "subscription.claim", instrumentId: "elf", holderId: "h", amount: "10.5" })
+    )
+    expect(judged("policy.set", { instrumentId: "elf" })).toEqual({ is: "unjudged" })
+    // An act that is judged is never said to be judged by nothing.
+    expect(judged("subscription.settle", { subscriptionId: "sub-1" })).toEqual({ is: "unnamed" })
+    const cash = [{ statementId: "camt-7", line: 1, amount: "1000.00" }]
+    expect(
+      judged("subscription.settle", { subscriptionId: "sub-1", cash }, { instrument: "elf" })
+    ).toEqual(
+      byQuery({
+        act: "subscription.settle",
+        instrumentId: "elf",
+        subscriptionId: "sub-1",
+        cash: ["camt-7:1:1000.00"]
+      })
+    )
+    expect(
+      judged("instrument.force-transfer", {
+        instrumentId: "elf",
+        moves: [
+          { holderId: "a", toHolderId: "b" },
+          { holderId: "a", toHolderId: "c", units: "1.5" }
+        ]
+      })
+    ).toEqual(
+      byQuery({ act: "instrument.force-transfer", instrumentId: "elf", moves: ["a:b", "a:c:1.5"] })
+    )
     expect(
       judged("instrument.force-transfer", { instrumentId: "elf", moves: [{ from: "a" }] })
-    ).toBeNull()
-    expect(judged("instrument.recover", {}, { kind: "instrument", id: "elf" })).toEqual({
-      act: "instrument.recover",
-      instrumentId: "elf"
-    })
+    ).toEqual({ is: "untold", member: "moves" })
+    expect(
+      judged("instrument.recover", {}, { resource: { kind: "instrument", id: "elf" } })
+    ).toEqual(byQuery({ act: "instrument.recover", instrumentId: "elf" }))
+    for (const [read, id] of Object.values(Precheck.instrumentReads)) {
+      expect(table.reads[read]?.path).toContain(`{${id}}`)
+    }
     const gate = (check: string, ok: boolean) => ({
       gate: "g",
       check,

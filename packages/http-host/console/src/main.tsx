@@ -58,7 +58,7 @@ const takeAnswer = async (
     Session.start({ tenant, settings, tokens })
     history.replaceState(null, "", returnTo)
   } catch (error) {
-    Session.end(error instanceof Error ? error.message : String(error))
+    Session.end(SignIn.sentenceOf(error))
   }
 }
 

@@ -10,7 +10,7 @@ import { type BasisRecord, basisOf, BasisView } from "../kit/Basis.tsx"
 import { type Change, ChangeList } from "../kit/ChangeList.tsx"
 import { Fields, FaultsNotice, useSchemas } from "../kit/Form.tsx"
 import { enteredOf, formFields, type FormValue } from "../kit/Schema.ts"
-import { Failure, Loading, Outcome } from "../kit/Outcome.tsx"
+import { Aged, Failure, Loading, Outcome } from "../kit/Outcome.tsx"
 import {
   Copy,
   Deadline,
@@ -82,6 +82,7 @@ export const ActionPage = ({ actionKey }: { readonly actionKey: string }) => {
         }
       />
       {error !== null && error !== undefined ? <Failure error={error} /> : null}
+      <Aged error={error} now={value?.now} />
       {action === undefined ? (
         error === null || error === undefined ? (
           <Loading />

@@ -11,33 +11,89 @@ interface Judged {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-const isPlain = (value: unknown): boolean =>
-  typeof value === "string" ||
-  typeof value === "number" ||
-  (Array.isArray(value) && value.every((item) => typeof item === "string"))
+/** How an action is judged beforehand: by these parameters, or why it is not. */
+export type Judging =
+  | { readonly is: "asked"; readonly parameters: Readonly<Record<string, unknown>> }
+  /** No precheck judges such acts. */
+  | { readonly is: "unjudged" }
+  /** The request names no instrument; the record that it acts on has it. */
+  | { readonly is: "unnamed" }
+  /** The precheck would not be told all of the request, and would judge another act. */
+  | { readonly is: "untold"; readonly member: string }
+
+const textOf = (value: unknown): string | null =>
+  typeof value === "string" ? value : typeof value === "number" ? String(value) : null
+
+/** A row of a request as the query has it: its members in their order, with colons between. */
+const rowForms: Readonly<
+  Record<string, ReadonlyArray<readonly [name: string, isRequired: boolean]>>
+> = {
+  moves: [
+    ["holderId", true],
+    ["toHolderId", true],
+    ["units", false]
+  ],
+  cash: [
+    ["statementId", true],
+    ["line", true],
+    ["amount", true]
+  ],
+  refunds: [
+    ["statementId", true],
+    ["line", true],
+    ["amount", true]
+  ]
+}
+
+const rowOf = (list: string, row: unknown): string | null => {
+  if (typeof row === "string") return row
+  const form = rowForms[list]
+  if (form === undefined || !isObject(row)) return null
+  const texts = form.map(([member]) => textOf(row[member] ?? null))
+  const isWhole = form.every(([, isRequired], at) => !isRequired || texts[at] !== null)
+  const isAll = Object.keys(row).every((member) => form.some(([name]) => name === member))
+  return isWhole && isAll ? texts.filter((text) => text !== null).join(":") : null
+}
+
+/** A member as its parameter; null: the query has no form for it. */
+const parameterOf = (name: string, value: unknown): string | ReadonlyArray<string> | null => {
+  if (!Array.isArray(value)) return textOf(value)
+  const rows = value.map((row) => rowOf(name, row))
+  return rows.every((row) => row !== null) ? rows : null
+}
 
 /**
- * Parameters of the precheck of an action: its act, its instrument and those members of its request that the
- * precheck takes; null where nothing judges the act beforehand, or its request names no instrument.
+ * Judging of an action: its act, its instrument and those members of its request that the precheck takes.
+ * `instrumentId` is that of the record, where the request names none.
  */
-export const parametersOf = (
+export const judgingOf = (
   { kind, request, resource }: Judged,
-  filters: ReadonlyArray<Filter>
-): Readonly<Record<string, unknown>> | null => {
+  filters: ReadonlyArray<Filter>,
+  instrumentOfRecord: string | null = null
+): Judging => {
   const acts = filters.find(({ name }) => name === "act")?.words ?? []
-  if (!acts.includes(kind)) return null
+  if (!acts.includes(kind)) return { is: "unjudged" }
   const members = isObject(request) ? request : {}
-  const named = members["instrumentId"]
   const instrumentId =
-    typeof named === "string" ? named : resource.kind === "instrument" ? resource.id : null
-  if (instrumentId === null) return null
-  const taken = filters.flatMap(({ name }) => {
+    textOf(members["instrumentId"]) ??
+    (resource.kind === "instrument" ? resource.id : instrumentOfRecord)
+  if (instrumentId === null) return { is: "unnamed" }
+  const parameters: Record<string, unknown> = {}
+  for (const { name } of filters) {
     const value = members[name]
-    return value === undefined || value === null ? [] : [[name, value] as const]
-  })
-  // A member of rows has a form of its own in a query: judged without it, the act would be another.
-  if (!taken.every(([, value]) => isPlain(value))) return null
-  return { ...Object.fromEntries(taken), instrumentId, act: kind }
+    if (value === undefined || value === null) continue
+    const parameter = parameterOf(name, value)
+    if (parameter === null) return { is: "untold", member: name }
+    parameters[name] = parameter
+  }
+  return { is: "asked", parameters: { ...parameters, instrumentId, act: kind } }
+}
+
+/** Reads of the records that name the instrument of an act upon them, by the kind of the record. */
+export const instrumentReads: Readonly<Record<string, readonly [read: string, id: string]>> = {
+  "dealing-cycle": ["dealing-cycles.get", "cycleId"],
+  subscription: ["subscriptions.get", "subscriptionId"],
+  redemption: ["redemptions.get", "redemptionId"]
 }
 
 export interface GateRow {

@@ -5,26 +5,69 @@ import { Quote, Text } from "../kit/Values.tsx"
 import { useRead } from "../reads/Cache.ts"
 import { mayRead, valueRead } from "../reads/Lists.ts"
 import * as Session from "../shell/Session.ts"
-import { word } from "../words/Words.ts"
+import { label, word } from "../words/Words.ts"
 import type { ActionRecord } from "./Action.ts"
-import { firstRefusal, type GateRow, parametersOf } from "./Precheck.ts"
+import { firstRefusal, type GateRow, instrumentReads, type Judging, judgingOf } from "./Precheck.ts"
 
 const read = "instruments.precheck"
 
 export const PrecheckView = ({ action }: { readonly action: ActionRecord }) => {
-  if (!mayRead(read, Session.person.value?.roles ?? [])) return null
-  const parameters = parametersOf(action, table.reads[read]?.filters ?? [])
+  const roles = Session.person.value?.roles ?? []
+  if (!mayRead(read, roles)) return null
   return (
     <section>
       <h2>Would it run now</h2>
-      {parameters === null ? (
-        <p class="none">Nothing judges this act beforehand: it is judged when it runs.</p>
-      ) : (
-        <Answer parameters={parameters} />
-      )}
+      <Judged action={action} />
     </section>
   )
 }
+
+const filters = table.reads[read]?.filters ?? []
+
+const Judged = ({ action }: { readonly action: ActionRecord }) => {
+  const judging = judgingOf(action, filters)
+  const [record, id] = instrumentReads[action.resource.kind] ?? []
+  const roles = Session.person.value?.roles ?? []
+  return judging.is === "unnamed" && record !== undefined && mayRead(record, roles) ? (
+    <JudgedByRecord action={action} record={record} id={id ?? ""} />
+  ) : (
+    <JudgedAs judging={judging} />
+  )
+}
+
+/** An act whose record names the instrument, such as the settlement of a cycle. */
+const JudgedByRecord = ({
+  action,
+  id,
+  record
+}: {
+  readonly action: ActionRecord
+  readonly record: string
+  readonly id: string
+}) => {
+  const { error, value } = useRead(valueRead(record, { [id]: action.resource.id }))
+  if (error !== null && error !== undefined) return <Failure error={error} />
+  if (value === undefined) return <Loading />
+  const instrumentId = value.value["instrumentId"]
+  return (
+    <JudgedAs
+      judging={judgingOf(action, filters, typeof instrumentId === "string" ? instrumentId : null)}
+    />
+  )
+}
+
+const JudgedAs = ({ judging }: { readonly judging: Judging }) =>
+  judging.is === "asked" ? (
+    <Answer parameters={judging.parameters} />
+  ) : (
+    <p class="none">
+      {judging.is === "unjudged"
+        ? "No precheck judges this act: it is judged when it runs."
+        : judging.is === "unnamed"
+          ? "This page cannot ask the precheck: neither the request nor a record that you read names the instrument."
+          : `This page cannot ask the precheck: its query has no form for “${label(judging.member)}”.`}
+    </p>
+  )
 
 const Answer = ({ parameters }: { readonly parameters: Readonly<Record<string, unknown>> }) => {
   const { error, value } = useRead({ ...valueRead(read, parameters), kinds: ["*"] })

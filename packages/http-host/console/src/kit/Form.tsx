@@ -384,6 +384,10 @@ export interface WriteFormProps {
 /** The forms of the person who is signed in. */
 export const forms = OpenForms.make(() => crypto.randomUUID())
 Session.onEnd(forms.clear)
+// Leaving the page would drop what was typed: the browser asks first.
+addEventListener("beforeunload", (event) => {
+  if (forms.hasWork()) event.preventDefault()
+})
 
 /** A write's form: sent with one key however often, faults at their fields, the outcome in its place. */
 export const WriteForm = ({ close, fixed, initial = {}, kind }: WriteFormProps) => {

@@ -13,6 +13,8 @@ export interface OpenForm {
 interface HeldForm extends OpenForm {
   /** Calls that were sent and have not ended. */
   readonly inFlight: number
+  /** True: a person has typed into it. */
+  readonly isTyped: boolean
 }
 
 /** Names a form by its write and the members that the page gives. */
@@ -28,7 +30,7 @@ export const make = (newKey: () => string) => {
   const isUncertain = (form: HeldForm): boolean => form.isUncertain || form.inFlight > 0
   const open = (name: string, values: FormValues = {}): OpenForm => {
     const found = forms.get(name)
-    const form = found ?? { key: newKey(), values, isUncertain: false, inFlight: 0 }
+    const form = found ?? { key: newKey(), values, isUncertain: false, inFlight: 0, isTyped: false }
     if (found === undefined) forms.set(name, form)
     return { key: form.key, values: form.values, isUncertain: isUncertain(form) }
   }
@@ -47,7 +49,8 @@ export const make = (newKey: () => string) => {
   return {
     /** The form as it was left, else one with these values and a key of its own. */
     open,
-    type: (name: string, key: string, values: FormValues) => change(name, key, () => ({ values })),
+    type: (name: string, key: string, values: FormValues) =>
+      change(name, key, () => ({ values, isTyped: true })),
     /** A call is sent: until an answer comes, its outcome is uncertain. */
     sent: (name: string, key: string) =>
       change(name, key, ({ inFlight }) => ({ inFlight: inFlight + 1 })),
@@ -67,10 +70,7 @@ export const make = (newKey: () => string) => {
       if (form !== undefined && !isUncertain(form)) forms.delete(name)
     },
     /** Checks whether anything was typed into a form, or any call is uncertain. */
-    hasWork: (): boolean =>
-      [...forms.values()].some(
-        (form) => isUncertain(form) || Object.values(form.values).some((value) => value !== "")
-      ),
+    hasWork: (): boolean => [...forms.values()].some((form) => isUncertain(form) || form.isTyped),
     /** Another person signs in, or nobody is signed in any longer. */
     clear: () => forms.clear()
   }

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 import { saidOf } from "../words/Problems.ts"
-import { Quote, Text } from "./Values.tsx"
+import { InstantText, Quote, Text } from "./Values.tsx"
 
 export const Failure = ({ error }: { readonly error: unknown }) => {
   const { detail, faults, recovery, requestId, title } = saidOf(error)
@@ -29,6 +29,20 @@ export const Failure = ({ error }: { readonly error: unknown }) => {
     </section>
   )
 }
+
+/** Age of an older answer that stays while none newer comes. */
+export const Aged = ({
+  error,
+  now
+}: {
+  readonly error: unknown
+  readonly now: string | undefined
+}) =>
+  error === null || error === undefined || now === undefined ? null : (
+    <p class="notice" role="status">
+      What is shown was read at <InstantText at={now} near /> and may be out of date.
+    </p>
+  )
 
 export const Loading = () => (
   <p class="loading" aria-busy="true">

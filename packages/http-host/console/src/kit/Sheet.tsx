@@ -5,7 +5,7 @@ import type { ReadState } from "../reads/Cache.ts"
 import { parametersOf, sameWith } from "../shell/Links.ts"
 import { pageOfResource } from "../words/Resources.ts"
 import { word } from "../words/Words.ts"
-import { Failure, Loading } from "./Outcome.tsx"
+import { Aged, Failure, Loading } from "./Outcome.tsx"
 import { Copy, Figure, IdLink, State } from "./Values.tsx"
 import { Waiting } from "./Waiting.tsx"
 
@@ -19,6 +19,7 @@ export const Loaded = <A,>({
 }) => (
   <>
     {error !== null && error !== undefined ? <Failure error={error} /> : null}
+    <Aged error={error} now={(value as { readonly now?: string } | undefined)?.now} />
     {value === undefined ? isLoading ? <Loading /> : null : children(value)}
   </>
 )

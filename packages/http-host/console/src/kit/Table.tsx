@@ -7,7 +7,7 @@ import { type ReadState, useRead } from "../reads/Cache.ts"
 import { listRead, type ListPage, type Row, type Where } from "../reads/Lists.ts"
 import { parametersOf, sameWith } from "../shell/Links.ts"
 import { label, word } from "../words/Words.ts"
-import { Failure, Loading } from "./Outcome.tsx"
+import { Aged, Failure, Loading } from "./Outcome.tsx"
 import { Waiting } from "./Waiting.tsx"
 import { Deadline, IdLink, State, Text, Value } from "./Values.tsx"
 
@@ -95,10 +95,16 @@ const hashOf = (rows: ReadonlyArray<Row>): string =>
  * Rows that stay while a pointer or the focus is over them: a newer answer waits behind a bar until it is
  * let in.
  */
-const useHeld = (state: ReadState<ListPage>) => {
+const useHeld = (state: ReadState<ListPage>, key: string) => {
   const [isTouched, touch] = useState(false)
   const shown = useRef<ListPage | undefined>(undefined)
+  const shownKey = useRef(key)
   const { value } = state
+  // Rows of another filter, page or point are no older state of these.
+  if (shownKey.current !== key) {
+    shownKey.current = key
+    shown.current = undefined
+  }
   if (value !== undefined) {
     const before = shown.current
     const isSame = before !== undefined && hashOf(before.value) === hashOf(value.value)
@@ -150,14 +156,16 @@ export const ListTable = ({
   const { route, url } = useLocation()
   const cursorName = `${prefix}after`
   const after = parametersOf(url).get(cursorName) ?? undefined
-  const state = useRead(listRead(read, { where, after }))
-  const { isHeld, letIn, page, touched, waiting } = useHeld(state)
+  const list = listRead(read, { where, after })
+  const state = useRead(list)
+  const { isHeld, letIn, page, touched, waiting } = useHeld(state, JSON.stringify(list.key))
   const order = table.reads[read]?.order ?? null
   const turn = (cursor: string | null) => route(sameWith(url, { [cursorName]: cursor }))
   return (
     <section class="list" aria-busy={state.isLoading}>
       {page !== undefined && over !== undefined ? over(page) : null}
       {state.error !== null && state.error !== undefined ? <Failure error={state.error} /> : null}
+      <Aged error={state.error} now={page?.now} />
       {page === undefined ? (
         state.isLoading ? (
           <Loading />

@@ -1,7 +1,7 @@
 /** Page of a record of the table: its head, whose move it is, its figures with their basis, its lists. */
 import { Acts } from "../kit/Acts.tsx"
 import { basisOf, BasisView } from "../kit/Basis.tsx"
-import { Failure, Loading } from "../kit/Outcome.tsx"
+import { Aged, Failure, Loading } from "../kit/Outcome.tsx"
 import { idColumn, ListTable, memberColumn } from "../kit/Table.tsx"
 import { Copy, State, Term, Terms, Value } from "../kit/Values.tsx"
 import { Waiting } from "../kit/Waiting.tsx"
@@ -43,6 +43,7 @@ export const RecordPage = ({ id, row }: { readonly row: RecordRow; readonly id: 
     <>
       <Title text={`${row.title} ${id}`} />
       {error !== null && error !== undefined ? <Failure error={error} /> : null}
+      <Aged error={error} now={value?.now} />
       {value === undefined ? (
         error === null || error === undefined ? (
           <Loading />

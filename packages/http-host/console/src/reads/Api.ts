@@ -2,32 +2,33 @@
 import { CallRefusal, make, NoAnswer } from "@bursar/http-host/plain-client"
 import { signal } from "@preact/signals"
 import { apiAddress } from "../shell/Place.ts"
+import * as Clock from "./Clock.ts"
 import * as Session from "../shell/Session.ts"
 
 /** True: less than a fifth of the budget of calls is left. */
 export const isSlowed = signal(false)
 
-/** Instant of the service's last answer less that of this machine, in milliseconds; null: not known. */
-export const clockOff = signal<number | null>(null)
-
 /** Digits alone, so that the comparison below is one of whole numbers. */
 const whole = (text: string | null): bigint | null =>
   text !== null && /^\d{1,15}$/u.test(text) ? BigInt(text) : null
 
-const note = ({ headers }: Response): void => {
+const note = (response: Response): void => {
+  const { headers } = response
   const [limit, left] = ["x-ratelimit-limit", "x-ratelimit-remaining"].map((name) =>
     whole(headers.get(name))
   )
   if (typeof limit === "bigint" && typeof left === "bigint") isSlowed.value = left * 5n < limit
-  const date = headers.get("date")
-  if (date !== null) clockOff.value = Date.parse(date) - Date.now()
+  Clock.note(response)
 }
 
 /** Sends a call, and after a 401 and a renewal the same call once more, with the same key. */
 const send: typeof fetch = async (input, init) => {
+  const caller = Session.person.value?.sub
   const first = await fetch(input, init)
   note(first)
   if (first.status !== 401 || !(await Session.renew())) return first
+  // A call of one person is never made again under another's token.
+  if (Session.person.value?.sub !== caller) return first
   const headers = { ...(init?.headers as Record<string, string>) }
   headers["authorization"] = Session.authorization()
   const second = await fetch(input, { ...init, headers })

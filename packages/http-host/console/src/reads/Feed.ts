@@ -2,11 +2,14 @@
  * The live feed: waits for the next events and marks stale what they name. A hidden page asks once a
  * minute, a role without a feed reads its screen anew every 15 seconds.
  */
+import { CallRefusal } from "@bursar/http-host/plain-client"
 import { effect, signal } from "@preact/signals"
 import table from "virtual:interface"
 import * as Session from "../shell/Session.ts"
 import { againAfter, client, isSlowed } from "./Api.ts"
 import * as Cache from "./Cache.ts"
+import * as Clock from "./Clock.ts"
+import * as Following from "./Following.ts"
 
 /** State of the feed, for its light. */
 export type FeedLight =
@@ -32,22 +35,29 @@ export const events = signal<ReadonlyArray<FeedEvent>>([])
 const eventsMax = 500
 
 interface Page {
-  readonly now: string
   readonly value: ReadonlyArray<FeedEvent>
   readonly next: string
 }
 
 const hiddenPause = 60
-const slowedPause = 20
 const readAnewEvery = 15
 
+/** Ends after some seconds, as soon as a hidden page is seen again, or with the session. */
 const pause = (seconds: number, ended: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
-    const timer = setTimeout(resolve, seconds * 1000)
-    ended.addEventListener("abort", () => {
+    const end = () => {
       clearTimeout(timer)
+      document.removeEventListener("visibilitychange", seen)
+      ended.removeEventListener("abort", end)
       resolve()
-    })
+    }
+    const seen = () => {
+      if (!document.hidden) end()
+    }
+    const timer = setTimeout(end, seconds * 1000)
+    document.addEventListener("visibilitychange", seen)
+    ended.addEventListener("abort", end)
+    if (ended.aborted) end()
   })
 
 const canRead = (roles: ReadonlyArray<string>): boolean =>
@@ -69,41 +79,48 @@ const ask = async (
 
 const waitFor = 25
 
-/** Follows the feed from its present end until the session ends. */
-const follow = async (ended: AbortSignal): Promise<void> => {
-  let after: string | null = null
-  let from: string | null = null
-  while (!ended.aborted) {
-    try {
-      if (from === null) {
-        const { page } = await ask({ order: "desc", limit: 50 }, { ended, wait: 0 })
-        events.value = page.value
-        from = page.now
-        light.value = { state: isSlowed.value ? "slowed" : "live" }
-      }
-      const isHidden = document.hidden
-      const query =
-        after === null ? { order: "asc", limit: 200, from } : { order: "asc", limit: 200, after }
-      const { hasWaited, page } = await ask(query, {
-        ended,
-        wait: isHidden || isSlowed.value ? 0 : waitFor
-      })
-      after = page.next
-      if (page.value.length > 0) {
-        events.value = [...page.value.toReversed(), ...events.value].slice(0, eventsMax)
-        Cache.markStale(new Set(page.value.map(({ resourceKind }) => resourceKind)))
-      }
-      light.value = { state: isSlowed.value ? "slowed" : "live" }
-      if (isHidden) await pause(hiddenPause, ended)
-      else if (isSlowed.value) await pause(slowedPause, ended)
-      else if (!hasWaited && page.value.length === 0) await pause(2, ended)
-    } catch (error) {
-      if (ended.aborted) return
+/** Shows the newest events before the first come, so that the page of the feed is not empty. */
+const showNewest = async (ended: AbortSignal): Promise<void> => {
+  const { page } = await ask({ order: "desc", limit: 50 }, { ended, wait: 0 })
+  if (!ended.aborted) events.value = merged(events.value, page.value)
+}
+
+/** Events of both, newest first, each once. */
+const merged = (
+  left: ReadonlyArray<FeedEvent>,
+  right: ReadonlyArray<FeedEvent>
+): ReadonlyArray<FeedEvent> =>
+  [...new Map([...left, ...right].map((event) => [String(event.seq), event])).values()]
+    .toSorted((a, b) => (BigInt(a.seq) < BigInt(b.seq) ? 1 : -1))
+    .slice(0, eventsMax)
+
+const follow = (ended: AbortSignal): Promise<void> => {
+  // Without the newest the feed is followed all the same.
+  void showNewest(ended).catch(() => undefined)
+  return Following.follow<FeedEvent>({
+    ask: (query, wait) => ask(query, { ended, wait: wait ? waitFor : 0 }),
+    now: Clock.now,
+    isEnded: () => ended.aborted,
+    pace: () => (document.hidden ? "hidden" : isSlowed.value ? "slowed" : "wait"),
+    pause: (seconds) => pause(seconds, ended),
+    take: (fresh) => {
+      events.value = merged(events.value, fresh)
+    },
+    markStale: Cache.markStale,
+    readAnew: Cache.readAnew,
+    live: () => {
+      const state = isSlowed.value ? "slowed" : "live"
+      if (light.value.state !== state) light.value = { state }
+    },
+    away: () => {
       if (light.value.state !== "away")
-        light.value = { state: "away", since: new Date().toISOString() }
-      await pause(againAfter(error) ?? 10, ended)
-    }
-  }
+        light.value = { state: "away", since: new Date(Clock.now()).toISOString() }
+    },
+    againAfter: (error) =>
+      error instanceof CallRefusal && (error.status === 400 || error.status === 410)
+        ? null
+        : (againAfter(error) ?? 10)
+  })
 }
 
 const readByTime = async (ended: AbortSignal): Promise<void> => {

@@ -3,7 +3,9 @@ import { callTable } from "@bursar/http-host/plain-client"
 import table from "virtual:interface"
 import { client } from "./Api.ts"
 import type { Read } from "./Cache.ts"
-import { point } from "./Point.ts"
+import { kindsOf } from "./Kinds.ts"
+import { point, pointTime } from "./Point.ts"
+import { segmentOf } from "../words/Segments.ts"
 
 /** Rows of a page of a table. */
 export const pageRows = 50
@@ -24,17 +26,22 @@ export interface Where {
 const pinnedBy = (name: string): Readonly<Record<string, string>> =>
   table.reads[name]?.isPinned === true && point.value !== null ? { at: point.value } : {}
 
-/** Kinds of records that a read shows, by the noun of its name: `subscriptions.list` shows `subscription`. */
-const kindsOf = (name: string): ReadonlyArray<string> => {
-  const [noun = ""] = name.split(".")
-  const dashed = noun.replaceAll(/([a-z])([A-Z])/gu, "$1-$2").toLowerCase()
-  const single = dashed.replace(/ies$/u, "y").replace(/s$/u, "")
-  // Pages that show records of many kinds are stale after any.
-  return ["open-order", "work", "approval", "operation", "audit-log", "proposal", "register"].some(
-    (word) => single.startsWith(word)
-  )
-    ? ["*"]
-    : [single, "operation"]
+/** Members of a read by its name: an answer of the past is never stale, and one of now says that it is. */
+const placeOf = (name: string) =>
+  point.value === null
+    ? { kinds: kindsOf(name) }
+    : table.reads[name]?.isPinned === true
+      ? { kinds: [] }
+      : { kinds: kindsOf(name), isOfNow: true }
+
+/** Takes the ledger's time at the page's point from an answer at it. */
+const taken = <A>(answer: A): A => {
+  const { ledgerTime, offset } = answer as {
+    readonly offset?: unknown
+    readonly ledgerTime?: unknown
+  }
+  if (typeof ledgerTime === "string" && String(offset) === point.value) pointTime.value = ledgerTime
+  return answer
 }
 
 /**
@@ -56,7 +63,7 @@ const answerOf = async (
   const path = row.path.replaceAll(/\{(\w+)\}/gu, (_, id: string) => {
     const { [id]: value } = query
     delete query[id]
-    return encodeURIComponent(String(value))
+    return segmentOf(String(value))
   })
   return (await client.call({ method: "GET", path, query, signal })).value
 }
@@ -73,9 +80,9 @@ export const listRead = (
   const pinned = pinnedBy(name)
   return {
     key: [name, where, after ?? null, limit, pinned],
-    kinds: kindsOf(name),
+    ...placeOf(name),
     load: async (signal) =>
-      (await answerOf(name, { ...where, limit, after, ...pinned }, signal)) as ListPage
+      taken((await answerOf(name, { ...where, limit, after, ...pinned }, signal)) as ListPage)
   }
 }
 
@@ -93,8 +100,9 @@ export const valueRead = (
   const pinned = pinnedBy(name)
   return {
     key: [name, params, pinned],
-    kinds: kindsOf(name),
-    load: async (signal) => (await answerOf(name, { ...params, ...pinned }, signal)) as Answer
+    ...placeOf(name),
+    load: async (signal) =>
+      taken((await answerOf(name, { ...params, ...pinned }, signal)) as Answer)
   }
 }
 

@@ -1,7 +1,7 @@
 /** Pages of the areas, each area a chunk that is loaded with its first page. */
-import { lazy } from "preact-iso"
 import type { ComponentType, FunctionComponent } from "preact"
 import { type AreaName, type AreaPage, areaPages } from "./Areas.ts"
+import { loaded } from "./Loaded.ts"
 
 export interface IdParams {
   readonly params: { readonly id?: string; readonly inner?: string }
@@ -26,7 +26,7 @@ const modules: Readonly<Record<AreaName, () => Promise<AreaModule>>> = {
 }
 
 const drawnBy = ({ area, page }: AreaPage): ComponentType<PageProps> =>
-  lazy(() =>
+  loaded(() =>
     modules[area]().then(({ [page]: component }) => {
       if (component === undefined) throw new Error(`area ${area} has no ${page}`)
       return component

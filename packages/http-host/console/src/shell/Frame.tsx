@@ -7,17 +7,19 @@ import table from "virtual:interface"
 import { announced } from "../kit/Announce.ts"
 import { InstantText, Text } from "../kit/Values.tsx"
 import { zone } from "../kit/Zone.ts"
-import { clockOff, isSlowed } from "../reads/Api.ts"
+import { isSlowed } from "../reads/Api.ts"
+import { ofNow } from "../reads/Cache.ts"
 import { light } from "../reads/Feed.ts"
-import { point } from "../reads/Point.ts"
+import { point, pointTime } from "../reads/Point.ts"
 import * as Keys from "./Keys.ts"
 import { hrefOf, sameWith } from "./Links.ts"
 import { offered } from "./Navigation.ts"
 import { Palette } from "./Palette.tsx"
 import { consolePath } from "./Place.ts"
 import * as Session from "./Session.ts"
-import { SignInNotice } from "./SignInNotice.tsx"
+import { ClockNotice, SignInNotice } from "./SignInNotice.tsx"
 import type { Tenant } from "./Tenant.ts"
+import { word } from "../words/Words.ts"
 
 const FeedLightView = () => {
   const { value } = light
@@ -55,7 +57,14 @@ const PointBar = () => {
         <span>Latest</span>
       ) : (
         <strong>
-          Past: offset <span class="figure">{point.value}</span>, nothing can be written here
+          Past: offset <span class="figure">{point.value}</span>
+          {pointTime.value === null ? null : (
+            <>
+              {" "}
+              of <InstantText at={pointTime.value} />
+            </>
+          )}
+          , nothing can be written here
         </strong>
       )}
       {isOpen ? (
@@ -119,23 +128,21 @@ const ZoneSwitch = () => {
   )
 }
 
-/** Milliseconds by which a clock may differ before the page says so. */
-const clockLeave = 60_000
+const Notices = () => (
+  <>
+    <SignInNotice />
+    <ClockNotice />
+    {point.value === null || ofNow.value.size === 0 ? null : (
+      <p class="notice" role="status">
+        Not of the past, since the venue keeps it only as it is now:{" "}
+        {[...ofNow.value.keys()].map(readWord).join(", ")}.
+      </p>
+    )}
+  </>
+)
 
-const Notices = () => {
-  const off = clockOff.value
-  return (
-    <>
-      <SignInNotice />
-      {off !== null && Math.abs(off) > clockLeave ? (
-        <p class="notice" role="alert">
-          This machine's clock differs from the venue's by more than a minute: relative words and
-          deadlines are wrong until it is set.
-        </p>
-      ) : null}
-    </>
-  )
-}
+/** Words for a read by its name: `approvals.list` is "approvals". */
+const readWord = (name: string): string => word((name.split(".")[0] ?? name).replace(/-/gu, " "))
 
 /** Width from which the navigation stands beside the page; below it opens over the page. */
 const wide = matchMedia("(min-width: 52.01rem)")

@@ -1,5 +1,5 @@
 /** Routes of the console: each area is a chunk of its own, loaded with its first page. */
-import { lazy, LocationProvider, Route, Router, useLocation } from "preact-iso"
+import { LocationProvider, Route, Router, useLocation } from "preact-iso"
 import type { ComponentChildren } from "preact"
 import { useEffect } from "preact/hooks"
 import { takeZone } from "../kit/Zone.ts"
@@ -7,29 +7,31 @@ import { lists, records } from "../pages/Pages.ts"
 import { mayRead } from "../reads/Lists.ts"
 import { takePoint } from "../reads/Point.ts"
 import { areaComponents, type IdParams } from "./AreaPages.tsx"
+import { Boundary } from "./Boundary.tsx"
 import { Frame } from "./Frame.tsx"
 import { hrefOf, parametersOf } from "./Links.ts"
+import { loaded } from "./Loaded.ts"
 import { firstPage } from "./Navigation.ts"
 import { consolePath } from "./Place.ts"
 import * as Session from "./Session.ts"
 import type { Tenant } from "./Tenant.ts"
 import { Title } from "./Title.tsx"
 
-const WorkPage = lazy(() => import("../work/WorkPage.tsx").then(({ WorkPage: page }) => page))
-const ApprovalsPage = lazy(() =>
+const WorkPage = loaded(() => import("../work/WorkPage.tsx").then(({ WorkPage: page }) => page))
+const ApprovalsPage = loaded(() =>
   import("../approvals/ApprovalsPage.tsx").then(({ ApprovalsPage: page }) => page)
 )
-const ActionPage = lazy(() =>
+const ActionPage = loaded(() =>
   import("../approvals/ActionPage.tsx").then(({ ActionPage: page }) => page)
 )
-const OpenOrdersPage = lazy(() =>
+const OpenOrdersPage = loaded(() =>
   import("../orders/OpenOrdersPage.tsx").then(({ OpenOrdersPage: page }) => page)
 )
-const ListPage = lazy(() => import("../pages/ListPage.tsx").then(({ ListPage: page }) => page))
-const RecordPage = lazy(() =>
+const ListPage = loaded(() => import("../pages/ListPage.tsx").then(({ ListPage: page }) => page))
+const RecordPage = loaded(() =>
   import("../pages/RecordPage.tsx").then(({ RecordPage: page }) => page)
 )
-const EventsPage = lazy(() =>
+const EventsPage = loaded(() =>
   import("../pages/EventsPage.tsx").then(({ EventsPage: page }) => page)
 )
 
@@ -156,10 +158,20 @@ const listPages = new Map(
   ])
 )
 
+/** Another page is another try. */
+const Bounded = () => {
+  const { path } = useLocation()
+  return (
+    <Boundary key={path}>
+      <Routes />
+    </Boundary>
+  )
+}
+
 export const Pages = ({ tenant }: { readonly tenant: Tenant }) => (
   <LocationProvider scope={consolePath}>
     <Frame tenant={tenant}>
-      <Routes />
+      <Bounded />
     </Frame>
   </LocationProvider>
 )

@@ -1,9 +1,10 @@
 /** The session of one person: tokens in memory, renewed before they end, gone with the tab. */
 import { signal } from "@preact/signals"
+import * as Clock from "../reads/Clock.ts"
 import type { PageSettings } from "./PageSettings.ts"
 import * as SignIn from "./SignIn.ts"
 import type { Tenant } from "./Tenant.ts"
-import { endOf, type Person, personOf, renewalBefore } from "./Token.ts"
+import { endOf, isFor, type Person, personOf, renewalBefore } from "./Token.ts"
 
 /** The person who is signed in; null: nobody is. */
 export const person = signal<Person | null>(null)
@@ -20,7 +21,12 @@ interface Kept {
   readonly tokens: SignIn.Tokens
 }
 
+/** Longest delay of the platform's timers in milliseconds: a longer one would end at once. */
+const timerMax = 2_147_483_647
+
 let kept: Kept | null = null
+/** Number of sessions that have ended: what a renewal brings belongs to the session that began it. */
+let endedCount = 0
 let timer: ReturnType<typeof setTimeout> | undefined
 const endings = new Set<() => void>()
 
@@ -33,20 +39,29 @@ export const start = (next: Kept): void => {
   if (named === null) {
     throw new SignIn.SignInFailed("The identity provider gave a token that this venue cannot read.")
   }
+  if (!isFor(next.tokens.access, next.tenant.signIn.audience)) {
+    throw new SignIn.SignInFailed(
+      "The identity provider gave a token for another service. Whoever runs the venue sets the audience, by signIn.parameters."
+    )
+  }
   if (person.value !== null && person.value.sub !== named.sub) end(null)
   kept = next
   needsPerson.value = false
   notice.value = null
   person.value = named
   clearTimeout(timer)
-  const left = (endOf(next.tokens.access) ?? Date.now() + 300_000) - Date.now()
-  timer = setTimeout(() => void renew(), Math.max(1_000, left - renewalBefore(left)))
+  // By the venue's clock: one of this machine that is wrong would renew at once, or too late.
+  const left = (endOf(next.tokens.access) ?? Clock.now() + 300_000) - Clock.now()
+  const wait = Math.max(1_000, left - renewalBefore(left))
+  timer = setTimeout(() => void renew(), Math.min(wait, timerMax))
 }
 
 /** Ends the session and drops everything that it has read. */
 export const end = (why: string | null): void => {
   clearTimeout(timer)
+  endedCount += 1
   kept = null
+  renewal = null
   person.value = null
   needsPerson.value = false
   notice.value = why
@@ -65,14 +80,16 @@ const againAfter = 5_000
 let renewal: Promise<boolean> | null = null
 
 /**
- * Renews the token by its refresh token, once at a time; false where only the person can. A network
- * failure ends no session: it is tried again.
+ * Renews the token by its refresh token, once at a time; false where only the person can, or where the
+ * session ended meanwhile. A network failure ends no session: it is tried again.
  */
 export const renew = (): Promise<boolean> => {
-  renewal ??= renewOnce().finally(() => {
-    renewal = null
+  if (renewal !== null) return renewal
+  const begun = renewOnce().finally(() => {
+    if (renewal === begun) renewal = null
   })
-  return renewal
+  renewal = begun
+  return begun
 }
 
 const renewOnce = async (): Promise<boolean> => {
@@ -83,10 +100,17 @@ const renewOnce = async (): Promise<boolean> => {
     needsPerson.value = true
     return false
   }
+  const count = endedCount
   try {
-    start({ ...before, tokens: await SignIn.refresh(before.tenant, refresh) })
-    return true
+    const tokens = await SignIn.refresh(before.tenant, refresh)
+    if (count !== endedCount) return false
+    // The person signed in again beside the page meanwhile: those tokens are the newer ones.
+    if (kept !== before) return true
+    start({ ...before, tokens })
+    return count === endedCount
   } catch (error) {
+    if (count !== endedCount) return false
+    if (kept !== before) return true
     if (error instanceof SignIn.SignInFailed) {
       kept = { ...before, tokens: { ...before.tokens, refresh: null } }
       needsPerson.value = true
@@ -102,10 +126,11 @@ const renewOnce = async (): Promise<boolean> => {
 export const renewByPerson = async (signal: AbortSignal): Promise<void> => {
   const before = kept
   if (before === null) return
+  const count = endedCount
   try {
-    start({ ...before, tokens: await SignIn.renewInWindow(before.tenant, signal) })
+    const tokens = await SignIn.renewInWindow(before.tenant, signal)
+    if (count === endedCount) start({ ...before, tokens })
   } catch (error) {
-    if (!(error instanceof SignIn.SignInFailed)) throw error
-    notice.value = error.message
+    if (count === endedCount) notice.value = SignIn.sentenceOf(error)
   }
 }

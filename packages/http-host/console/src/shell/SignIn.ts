@@ -3,6 +3,7 @@
  * the issuer of the answer (RFC 9207). Verifier and state wait in the tab's storage for the answer alone.
  */
 import * as oauth from "oauth4webapi"
+import { clockOff } from "../reads/Clock.ts"
 import * as Place from "./Place.ts"
 import * as SignInParameters from "./SignInParameters.ts"
 import type { Tenant } from "./Tenant.ts"
@@ -27,6 +28,11 @@ export class SignInFailed extends Error {
   override readonly name = "SignInFailed"
 }
 
+/** A provider that was not reached, or could not answer now: the same may pass later. */
+export class NotReached extends Error {
+  override readonly name = "NotReached"
+}
+
 const storageKey = "bursar.sign-in"
 
 type Provider = oauth.AuthorizationServer
@@ -42,8 +48,17 @@ const tokenOptions = ({ signIn }: Tenant) => ({
 
 const discover = async ({ signIn }: Tenant): Promise<Provider> => {
   const issuer = new URL(signIn.issuer)
-  const response = await oauth.discoveryRequest(issuer, optionsOf(issuer))
-  return oauth.processDiscoveryResponse(issuer, response)
+  try {
+    const response = await oauth.discoveryRequest(issuer, optionsOf(issuer))
+    return await oauth.processDiscoveryResponse(issuer, response)
+  } catch (error) {
+    const failure = failureOf(error)
+    throw failure instanceof SignInFailed
+      ? new SignInFailed(
+          "The identity provider's record of itself is not one of the venue's issuer."
+        )
+      : failure
+  }
 }
 
 /** Discovers once; a failure is forgotten, so that the next click tries again. */
@@ -117,9 +132,9 @@ const exchange = async (
   tenant: Tenant,
   { answer, begun }: { readonly answer: URL; readonly begun: Begun }
 ): Promise<Tokens> => {
-  const provider = await providerOf(tenant)
-  const client = { client_id: tenant.signIn.clientId }
+  const client = clientOf(tenant)
   try {
+    const provider = await providerOf(tenant)
     const parameters = oauth.validateAuthResponse(provider, client, answer, begun.state)
     const response = await oauth.authorizationCodeGrantRequest(
       provider,
@@ -140,28 +155,58 @@ const exchange = async (
   }
 }
 
-const failureOf = (error: unknown): unknown => {
+/** Statuses by which a provider says that it cannot answer now. */
+const isOfNow = (status: number): boolean => status === 429 || status >= 500
+
+const notReached = (cause: unknown) =>
+  new NotReached("The identity provider was not reached, or could not answer now.", { cause })
+
+/** Failure of a call of the provider: a sentence for the person, or that it was not reached. */
+export const failureOf = (error: unknown): unknown => {
   if (error instanceof oauth.AuthorizationResponseError) {
     const said = error.error_description ?? error.error
     return new SignInFailed(`The identity provider refused: ${said}`)
   }
   if (error instanceof oauth.ResponseBodyError) {
+    if (isOfNow(error.status)) return notReached(error)
     const said = error.error_description ?? error.error
     return new SignInFailed(`The identity provider gave no token: ${said}`)
   }
   if (error instanceof oauth.OperationProcessingError) {
+    const { cause, code } = error
+    if (cause instanceof Response && isOfNow(cause.status)) return notReached(error)
+    if (code === oauth.JWT_TIMESTAMP_CHECK) {
+      return new SignInFailed(
+        "The clocks of the venue and of the identity provider differ: its answer counts as over, or as not begun. Set this machine's clock and sign in again; if it is right, tell whoever runs the venue."
+      )
+    }
     return new SignInFailed(
       "The answer is not one to this sign-in. Nothing was kept; please sign in again."
     )
   }
-  return error
+  // What fetch throws where there is no answer.
+  return error instanceof TypeError ? notReached(error) : error
 }
+
+/** What a failed sign-in says to the person. */
+export const sentenceOf = (error: unknown): string =>
+  error instanceof NotReached
+    ? `${error.message} Please sign in again.`
+    : error instanceof Error
+      ? error.message
+      : String(error)
+
+/** The client, whose times are judged by the venue's clock. */
+const clientOf = ({ signIn }: Tenant): oauth.Client => ({
+  client_id: signIn.clientId,
+  [oauth.clockSkew]: Math.round((clockOff.value ?? 0) / 1000)
+})
 
 /** Renews by the refresh token. A network failure is thrown as it came; a refusal as `SignInFailed`. */
 export const refresh = async (tenant: Tenant, refreshToken: string): Promise<Tokens> => {
-  const provider = await providerOf(tenant)
-  const client = { client_id: tenant.signIn.clientId }
+  const client = clientOf(tenant)
   try {
+    const provider = await providerOf(tenant)
     const response = await oauth.refreshTokenGrantRequest(
       provider,
       client,
@@ -186,9 +231,9 @@ const channelOf = (state: string) => new BroadcastChannel(`bursar.sign-in.${stat
 export const renewInWindow = async (tenant: Tenant, signal: AbortSignal): Promise<Tokens> => {
   const begun = makeBegun(Place.consolePath)
   const beside = window.open("about:blank", "_blank", "popup,width=520,height=680")
-  const address = await requestOf(tenant, begun)
   const channel = channelOf(begun.state)
   try {
+    const address = await requestOf(tenant, begun)
     const answer = new Promise<URL>((resolve, reject) => {
       channel.addEventListener("message", ({ data }: MessageEvent<unknown>) => {
         channel.postMessage("taken")
@@ -199,6 +244,9 @@ export const renewInWindow = async (tenant: Tenant, signal: AbortSignal): Promis
     if (beside === null) throw new SignInFailed("The browser did not open the window to sign in.")
     beside.location.href = address.href
     return await exchange(tenant, { answer: await answer, begun })
+  } catch (error) {
+    beside?.close()
+    throw error
   } finally {
     channel.close()
   }

@@ -1,4 +1,5 @@
 /** Notice that the sign-in ends, with the button that renews it; on the page and in each dialog over it. */
+import { clockOff, isWrong } from "../reads/Clock.ts"
 import * as Session from "./Session.ts"
 
 export const SignInNotice = () => (
@@ -22,3 +23,12 @@ export const SignInNotice = () => (
     )}
   </>
 )
+
+/** Notice that this machine's clock is wrong, before and after the sign-in. */
+export const ClockNotice = () =>
+  clockOff.value !== null && isWrong() ? (
+    <p class="notice" role="alert">
+      This machine's clock differs from the venue's by more than a minute. The page goes by the
+      venue's; set the clock of this machine.
+    </p>
+  ) : null

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks"
 import { Failure } from "../kit/Outcome.tsx"
 import * as Session from "./Session.ts"
 import * as SignIn from "./SignIn.ts"
+import { ClockNotice } from "./SignInNotice.tsx"
 import type { Tenant } from "./Tenant.ts"
 
 export const SignInPage = ({ tenant }: { readonly tenant: Tenant }) => {
@@ -14,7 +15,7 @@ export const SignInPage = ({ tenant }: { readonly tenant: Tenant }) => {
     try {
       await SignIn.begin(tenant, location.pathname + location.search)
     } catch (failure) {
-      setError(failure)
+      setError(new Error(SignIn.sentenceOf(failure)))
       leave(false)
     }
   }
@@ -22,6 +23,7 @@ export const SignInPage = ({ tenant }: { readonly tenant: Tenant }) => {
     <main class="sign-in">
       <h1>{tenant.displayName}</h1>
       <p>The console of the venue's staff.</p>
+      <ClockNotice />
       {Session.notice.value === null ? null : (
         <p role="alert" class="failure">
           {Session.notice.value}

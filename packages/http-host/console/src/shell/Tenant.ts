@@ -1,4 +1,5 @@
 /** The venue's public record: its name, and how its people sign in. */
+import * as Clock from "../reads/Clock.ts"
 import { apiAddress } from "./Place.ts"
 
 export interface Tenant {
@@ -15,7 +16,11 @@ export interface Tenant {
 }
 
 export const read = async (tenantId: string): Promise<Tenant> => {
-  const response = await fetch(`${apiAddress}/v1/tenants/${encodeURIComponent(tenantId)}`)
+  // Asked of the host, so that its clock is of now and not that of a stored answer.
+  const response = await fetch(`${apiAddress}/v1/tenants/${encodeURIComponent(tenantId)}`, {
+    cache: "no-cache"
+  })
+  Clock.note(response)
   if (!response.ok) throw new Error(`the venue's record is not read: status ${response.status}`)
   const { value } = (await response.json()) as { readonly value: Tenant }
   return value

@@ -72,6 +72,12 @@ export const personOf = (token: string, settings: PageSettings): Person | null =
   }
 }
 
+/** Checks whether a token is for a service; one that names no audience is the host's to judge. */
+export const isFor = (token: string, audience: string): boolean => {
+  const named = claimsOf(token)?.["aud"]
+  return named === undefined || [named].flat().includes(audience)
+}
+
 /** Instant at which a token ends, in milliseconds of the epoch; null: it names none. */
 export const endOf = (token: string): number | null => {
   const end = claimsOf(token)?.["exp"]

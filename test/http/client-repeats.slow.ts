@@ -293,12 +293,16 @@ const shown = <A>({ ledgerTime, next, offset, value }: Client.Page<A>) => ({
   value
 })
 
+/** The story's statement states prices, whose lines no write changes: test/reads/statement-lines.prop.ts has cash. */
+const linesOfPrices = "external-statements.lines"
+
 describe("an answer of the client, repeated at another instance after further writes", () => {
   it("is the same bytes but now, for every pinned read", () => {
     expect(new Set(found.repeats.map(({ name }) => name)).size).toBe(pinned.length)
     for (const { all, pointAndPage, bytes, latest, name } of found.repeats) {
       expect([name, pointAndPage, all]).toEqual([name, pointAndPage, bytes])
-      expect([name, pointAndPage, latest]).not.toEqual([name, pointAndPage, bytes])
+      const isChanged = name !== linesOfPrices
+      expect([name, pointAndPage, latest !== bytes]).toEqual([name, pointAndPage, isChanged])
     }
   })
 

@@ -136,7 +136,9 @@ describe.skipIf(browser === undefined)("the console in a browser (chromium)", ()
         "external-statements",
         "distribution-calendar",
         "distributions",
-        "holders"
+        "holders",
+        "restrictions",
+        "dealing-cycles"
       ]) {
         await House.visit(page, path)
         await page.evaluate(source)

@@ -2,17 +2,22 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { machines } from "#core/catalogue.ts"
+import { Vocabulary } from "@bursar/engine-core"
 import { gates } from "#core/kernel/Refusal.ts"
 import * as Line from "../../packages/http-host/console/src/chart/Line.ts"
+import * as Cycle from "../../packages/http-host/console/src/cycles/Cycle.ts"
 import * as Holder from "../../packages/http-host/console/src/holders/Holder.ts"
 import * as Instrument from "../../packages/http-host/console/src/instruments/Instrument.ts"
+import { enteredOf, fieldsOf } from "../../packages/http-host/console/src/kit/Schema.ts"
 import * as Order from "../../packages/http-host/console/src/orders/Order.ts"
 import * as Columns from "../../packages/http-host/console/src/record/Columns.ts"
 import * as Cures from "../../packages/http-host/console/src/record/Cures.ts"
 import * as Fact from "../../packages/http-host/console/src/record/Fact.ts"
 import * as StateActs from "../../packages/http-host/console/src/record/StateActs.ts"
 import * as Tabs from "../../packages/http-host/console/src/record/Tabs.ts"
-import { membersOf, table } from "./interface.ts"
+import * as Restraint from "../../packages/http-host/console/src/restraints/Restraint.ts"
+import * as Decimals from "../../packages/http-host/console/src/words/Decimals.ts"
+import { membersOf, schemas, table } from "./interface.ts"
 
 describe("acts by state", () => {
   const machineOf: Readonly<Record<StateActs.ActedKind, string>> = {
@@ -288,5 +293,177 @@ describe("a line over time", () => {
     expect([least, most, paths.length]).toEqual(["0.25", "9007199254740993.1", 2])
     expect(Line.drawnOf([]).paths).toEqual([])
     expect(paths.join("")).not.toContain("NaN")
+  })
+})
+
+describe("the pages of restrictions, holds, cycles and standing settlements", () => {
+  const columns = [
+    ["restrictions.list", Restraint.restrictionColumns],
+    ["restrictions.get", Restraint.restrictionFacts],
+    ["holds.list", Restraint.holdColumns],
+    ["holds.get", Restraint.holdFacts],
+    ["findings.list", Restraint.findingColumns],
+    ["dealing-cycles.list", Cycle.cycleColumns],
+    ["dealing-cycles.get", Cycle.cycleFacts],
+    ["standing-settlements.list", Cycle.standingColumns],
+    ["standing-settlements.get", Cycle.standingFacts]
+  ] as const
+  it.each(columns)("show members that %s answers", (read, rows) => {
+    const answered = membersOf(read)
+    expect(Columns.membersOf(rows).filter((member) => !answered.has(member))).toEqual([])
+  })
+
+  it("have a sentence for each mode, and show one that this build does not know by its word", () => {
+    expect([...Restraint.listedModes].toSorted()).toEqual(
+      [...Vocabulary.RestrictionMode.members].toSorted()
+    )
+    for (const mode of Restraint.listedModes) expect(Restraint.passesAgain(mode)).toMatch(/holder/u)
+    expect(Restraint.modeText("look-only")).toBe("look only")
+    expect(Restraint.passesAgain("look-only")).toMatch(/passes again/u)
+  })
+
+  it("name the findings in the way of a release: blocking and open, no other", () => {
+    const finding = (findingId: string, severity: string, state: string) => ({
+      findingId,
+      severity,
+      state
+    })
+    expect(
+      Restraint.inTheWay([
+        finding("f1", "blocking", "open"),
+        finding("f2", "warning", "open"),
+        finding("f3", "blocking", "cleared"),
+        finding("f4", "blocking", "accepted")
+      ])
+    ).toEqual(["f1"])
+  })
+
+  it("have a sentence for each act of a cycle and of a standing settlement", () => {
+    for (const kind of ["dealing-cycle", "standing-settlement"] as const) {
+      const acts = Object.values(StateActs.actsByState[kind]).flat()
+      expect(acts.filter((act) => Cycle.cycleSays[act] === undefined)).toEqual([])
+    }
+  })
+})
+
+describe("rows of many restrictions", () => {
+  const members = fieldsOf(
+    schemas.requests["holder.restrict-batch"]?.body ?? {},
+    schemas.components
+  )
+
+  it("are entries of the request, in which only what was written stands", () => {
+    const { faults, rows } = Restraint.pastedRows(
+      "holderId,instrumentId,mode,reason\nh-1;elf;freeze;court-order;Court;X 1;" +
+        `${"0a".repeat(32)};2027-01-01T00:00:00Z\r\n\nh-2,,receive-only,lost-key`
+    )
+    expect(faults).toEqual([])
+    expect(rows).toEqual([
+      {
+        line: 2,
+        entry: {
+          holderId: "h-1",
+          instrumentId: "elf",
+          mode: "freeze",
+          reason: "court-order",
+          order: { authority: "Court", reference: "X 1", documentHash: "0a".repeat(32) },
+          autoReleaseAt: "2027-01-01T00:00:00Z"
+        }
+      },
+      { line: 4, entry: { holderId: "h-2", mode: "receive-only", reason: "lost-key" } }
+    ])
+    const entered = enteredOf(members, { entries: rows.map(({ entry }) => entry) })
+    expect([...entered.faults]).toEqual([])
+    expect(entered.input).toEqual({ entries: rows.map(({ entry }) => entry) })
+  })
+
+  it.each([
+    ["no holder", ",,freeze,other", "the holder's id"],
+    ["an id that leads elsewhere", "../x,,freeze,other", "the holder's id"],
+    ["no mode", "h-1,,,other", "the mode is missing"],
+    ["no reason", "h-1,,freeze", "the reason is missing"],
+    ["half an order", "h-1,,freeze,other,Court", "an order has"],
+    ["a hash that is none", "h-1,,freeze,other,Court,X,beef", "no SHA-256"],
+    ["an end of another form", "h-1,,freeze,other,,,,tomorrow", "no instant"],
+    ["a cell too many", "h-1,,freeze,other,,,,,more", "more than 8 cells"]
+  ])("with %s have a fault at their line", (_, row, words) => {
+    const { faults } = Restraint.pastedRows(`h-0,,freeze,other\n${row}`)
+    expect(faults.map(({ line }) => line)).toEqual([2])
+    expect(faults[0]?.detail).toContain(words)
+  })
+
+  it("that restrict one holder twice in the same place are found", () => {
+    const { faults } = Restraint.pastedRows(
+      "h-1,elf,freeze,other\nh-1,glf,freeze,other\nh-1,elf,freeze,other"
+    )
+    expect(faults).toEqual([{ line: 3, detail: "line 1 restricts the same holder there" }])
+  })
+})
+
+describe("a dealing cycle", () => {
+  const party = fc.constantFrom("fund::1220", "a::1220", "b::1220")
+  const leg = fc.record({
+    from: party,
+    to: party,
+    asset: fc.constantFrom({ admin: "r::1220", id: "USD" }, { admin: "r::1220", id: "ELF" }),
+    amount: fc
+      .tuple(fc.bigInt({ min: 0n, max: 10n ** 24n }), fc.stringMatching(/^[0-9]{1,10}$/u))
+      .map(([whole, rest]) => `${whole}.${rest}`)
+  })
+
+  it("has legs whose nets by party add up to nothing of any asset, and one changed amount shows", () => {
+    fc.assert(
+      fc.property(fc.array(leg, { minLength: 1 }), (legs) => {
+        const nets = Cycle.netsOf(Cycle.legsOf({ legs }))
+        expect(Cycle.isBalanced(nets)).toBe(true)
+        const [first, ...rest] = nets
+        if (first === undefined) return
+        const off = { ...first, net: Decimals.sum([first.net, "0.0000000001"]) }
+        expect(Cycle.isBalanced([off, ...rest])).toBe(false)
+      })
+    )
+  })
+
+  it("shows each figure of today and of a supposition once, and marks those that differ", () => {
+    const today = { currency: "USD", price: "1.0437", gross: { subscribed: "5", minted: "2" } }
+    const other = {
+      currency: "USD",
+      price: "1.0437",
+      gross: { subscribed: "6", minted: "2" },
+      gate: { factor: "0.5" }
+    }
+    const rows = Cycle.besides(Cycle.cycleFigures(today), Cycle.cycleFigures(other))
+    expect(rows.map(({ differs, name }) => [name, differs])).toEqual([
+      ["Price of a unit", false],
+      ["Subscribed", true],
+      ["Minted", false],
+      ["Gate factor", true]
+    ])
+    expect(Cycle.besides([], [])).toEqual([])
+  })
+
+  it("supposes what an address says in the form of a figure, and nothing else", () => {
+    const named = (query: string) => Cycle.supposed(new URLSearchParams(query))
+    expect(named("price=1.05&policyVersion=2")).toEqual({ price: "1.05", policyVersion: "2" })
+    expect(named("price=-1&policyVersion=x")).toBe(null)
+    expect(named("price=1e9")).toBe(null)
+    expect(named("")).toBe(null)
+  })
+
+  it("names what a party has committed of what it puts in", () => {
+    const asset = { admin: "r::1220", id: "USD" }
+    const funding = [
+      { party: "a::1220", asset, amount: "5" },
+      { party: "b::1220", asset, amount: "7" }
+    ]
+    const committed = [
+      { party: "a::1220", asset, amount: "2.5" },
+      { party: "a::1220", asset, amount: "2.50" }
+    ]
+    expect(Cycle.fundingOf({ funding, committed }).map((row) => row.committed)).toEqual([
+      "5.00",
+      null
+    ])
+    expect(Cycle.fundingOf({})).toEqual([])
   })
 })

@@ -17,6 +17,8 @@ type AreaModule = Readonly<Record<string, FunctionComponent<PageProps>>>
 
 // Cast: a page that takes no id is drawn without one.
 const modules: Readonly<Record<AreaName, () => Promise<AreaModule>>> = {
+  cycles: () => import("../cycles/Area.tsx") as unknown as Promise<AreaModule>,
+  restraints: () => import("../restraints/Area.tsx") as unknown as Promise<AreaModule>,
   distributions: () => import("../distributions/Area.tsx") as unknown as Promise<AreaModule>,
   holders: () => import("../holders/Area.tsx") as unknown as Promise<AreaModule>,
   instruments: () => import("../instruments/Area.tsx") as unknown as Promise<AreaModule>,

@@ -4,11 +4,13 @@
  */
 
 export type AreaName =
+  | "cycles"
   | "distributions"
   | "holders"
   | "instruments"
   | "orders"
   | "reconciliation"
+  | "restraints"
   | "statements"
 
 export interface AreaPage {
@@ -22,6 +24,44 @@ export interface AreaPage {
 }
 
 export const areaPages: ReadonlyArray<AreaPage> = [
+  { path: "dealing-cycles", area: "cycles", page: "CyclesPage", reads: ["dealing-cycles.list"] },
+  {
+    path: "dealing-cycles/:id",
+    area: "cycles",
+    page: "CyclePage",
+    reads: ["dealing-cycles.get", "instruments.precheck"]
+  },
+  {
+    path: "standing-settlements",
+    area: "cycles",
+    page: "StandingSettlementsPage",
+    reads: ["standing-settlements.list"]
+  },
+  {
+    path: "standing-settlements/:id",
+    area: "cycles",
+    page: "StandingSettlementPage",
+    reads: ["standing-settlements.get", "open-orders.list"]
+  },
+  {
+    path: "restrictions",
+    area: "restraints",
+    page: "RestrictionsPage",
+    reads: ["restrictions.list"]
+  },
+  {
+    path: "restrictions/:id",
+    area: "restraints",
+    page: "RestrictionPage",
+    reads: ["restrictions.get"]
+  },
+  { path: "holds", area: "restraints", page: "HoldsPage", reads: ["holds.list"] },
+  {
+    path: "holds/:id",
+    area: "restraints",
+    page: "HoldPage",
+    reads: ["holds.get", "findings.list"]
+  },
   { path: "holders", area: "holders", page: "HoldersPage", reads: ["holders.list"] },
   { path: "holders/:id", area: "holders", page: "HolderPage", reads: ["holders.get"] },
   {

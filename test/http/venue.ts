@@ -11,6 +11,7 @@ import { Offset, Party } from "@bursar/engine-core/kernel"
 import {
   type Bulk,
   type Feed,
+  type Ids,
   Ledger,
   type WorkQueue,
   ScreeningSource,
@@ -126,7 +127,7 @@ export interface Venue {
   readonly settle: () => Promise<void>
   readonly close: () => Promise<void>
   readonly run: <A>(
-    effect: Effect.Effect<A, unknown, Engine.Services | Bulk | Feed | WorkQueue>
+    effect: Effect.Effect<A, unknown, Engine.Services | Bulk | Feed | Ids | WorkQueue>
   ) => Promise<A>
 }
 

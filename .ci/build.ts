@@ -191,9 +191,14 @@ const prune = (name: string, dist: string): void => {
 }
 
 /** Pages for whoever changes the package, which stay in the repository. */
-const unpacked = ["ARCHITECTURE.md", "HACKING.md", "STYLE.md", "benchmarks.md", "decisions"].map(
-  (name) => join("docs", name)
-)
+const unpacked = [
+  "ARCHITECTURE.md",
+  "HACKING.md",
+  "STYLE.md",
+  "benchmarks.md",
+  "performance.md",
+  "decisions"
+].map((name) => join("docs", name))
 
 /** Copies the files that are not compiled: data, licence and pages, whose links to what is not packed lead to the repository. */
 const copyRest = (name: string, dist: string): void => {

@@ -54,6 +54,50 @@ const firstProgram = (): string => {
   return text
 }
 
+/** Most lines of a newcomer's program that are no business: people, four eyes, the venue and its run. */
+const plumbingMax = 20
+
+/** Lines of code, without imports, comments and blank lines. */
+const codeOf = (text: string): ReadonlyArray<string> =>
+  text
+    .replaceAll(/^import [^"]*"[^"]*"\n/gm, "")
+    .split("\n")
+    .filter((line) => line.trim() !== "" && !/^\s*(?:\/\/|\/?\*)/.test(line))
+
+/**
+ * Copies the story of example 01 to the folder, with the bodies of its writes and its statements, and runs it
+ * there: an order from its claim to the register, through a bank's statement.
+ */
+const playStory = (): void => {
+  const examples = join(root, "examples")
+  const story = join(folder, "story")
+  const embedding = "01-embed-the-engine"
+  for (const path of [embedding, "statements.ts", "story.ts"]) {
+    cpSync(join(examples, path), join(story, path), { recursive: true })
+  }
+  for (const name of ["Instrument.ts", "StatementSources.ts"]) {
+    cpSync(join(root, "packages/http-host/src/demo", name), join(story, "demo", name))
+  }
+  const imports = { "#demo/*": "./demo/*" }
+  writeFileSync(join(story, "package.json"), JSON.stringify({ type: "module", imports }))
+  const [people, main] = ["people.ts", "main.ts"].map((name) =>
+    codeOf(readFileSync(join(story, embedding, name), "utf8"))
+  )
+  const started = main?.filter((line) => /^(?:const statementSources|await )/.test(line)) ?? []
+  const plumbing = (people?.length ?? 0) + started.length
+  if (started.length !== 2 || plumbing > plumbingMax) {
+    throw new Error(`the story of example 01 has ${plumbing} lines of plumbing`)
+  }
+  const said = execFileSync(process.execPath, [join(embedding, "main.ts")], {
+    cwd: story,
+    encoding: "utf8"
+  })
+  if (!said.endsWith("of a supply of 95812.9730760000 on the ledger\n")) {
+    throw new Error(`the story of example 01 prints something else: ${said}`)
+  }
+  console.log(`the story of example 01 runs, with ${plumbing} lines of plumbing`)
+}
+
 /** Printed lines of the first program: the write awaits a second person, who signed it in the end. */
 const firstProgramPrints = [/^awaiting One approver other than the maker/, /^elf \[ 'anna' \]$/]
 
@@ -161,6 +205,7 @@ try {
     throw new Error("the README's first program prints something else")
   }
   if (!bursar("openapi").startsWith("{")) throw new Error("the bin prints no document")
+  playStory()
   await playDemo()
 } finally {
   rmSync(folder, { recursive: true, force: true })

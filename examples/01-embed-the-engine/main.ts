@@ -6,7 +6,6 @@ import * as statements from "../statements.ts"
 import * as story from "../story.ts"
 import { instrumentId, opened, priced } from "./market.ts"
 import { agreed, alone, people } from "./people.ts"
-import { handedIn } from "./statements.ts"
 
 const subscriptionId = "sub-1"
 const amount = "100000"
@@ -19,7 +18,12 @@ const program = Effect.gen(function* () {
   yield* agreed("external-account.map", statements.account(instrumentId))
   const at = Instant.format(yield* Instant.now)
   const entries = [statements.paidIn({ amount, reference: subscriptionId })]
-  const statementId = yield* handedIn(instrumentId, statements.bank({ at, entries }))
+  const { text } = statements.bank({ at, entries })
+  // #region a statement
+  const { receive } = yield* Venue.make
+  const bank = statements.sourceId("bank", instrumentId)
+  const { externalStatementId: statementId } = yield* receive(bank, text)
+  // #endregion
   yield* Console.log(`the bank's statement of ${at.slice(0, 10)} is recorded`)
   yield* alone("subscription.deliver", { subscriptionId, ...story.paid({ statementId, amount }) })
   yield* alone("subscription.settle", { subscriptionId })

@@ -6,10 +6,7 @@ import { Console, Effect } from "effect"
 /** The people of the engine that the program is given. */
 export const people = Effect.map(Venue.make, (venue) => ({
   olive: venue.as({ sub: "olive", roles: ["operator"] }),
-  anna: venue.as({ sub: "anna", roles: ["approver"] }),
-  abel: venue.as({ sub: "abel", roles: ["approver"] }),
-  carl: venue.as({ sub: "carl", roles: ["compliance"] }),
-  rita: venue.as({ sub: "rita", roles: ["risk"] })
+  anna: venue.as({ sub: "anna", roles: ["approver"] })
 }))
 
 /** A four-eyes write: one person requests it, another approves it, then it runs. */
@@ -19,17 +16,14 @@ export const agreed = <K extends Venue.WriteKind>(kind: K, body: Venue.WriteBody
     const action = yield* olive.write(kind, body)
     yield* Console.log(`${action.maker} asks for ${action.kind}; it is ${action.state}`)
     yield* anna.approve(action)
-    const ended = yield* olive.done(action)
-    yield* Console.log(`${anna.sub} agrees: done`)
-    return ended
+    yield* Console.log(`${anna.sub} agrees`)
+    return yield* olive.done(action)
   })
 // #endregion
 
 /** A write that one person makes alone. */
 export const alone = <K extends Venue.WriteKind>(kind: K, body: Venue.WriteBody<K>) =>
-  Effect.gen(function* () {
-    const { olive } = yield* people
-    const ended = yield* olive.done(yield* olive.write(kind, body))
-    yield* Console.log(`${ended.actor} did ${ended.kind} at offset ${ended.offset}`)
-    return ended
-  })
+  people.pipe(
+    Effect.flatMap(({ olive }) => Effect.flatMap(olive.write(kind, body), olive.done)),
+    Effect.tap(({ actor, offset }) => Console.log(`${actor} did ${kind} at offset ${offset}`))
+  )

@@ -7,8 +7,8 @@ import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { Venue } from "@bursar/storage-adapters/venue"
 import { Console, Effect } from "effect"
 import * as market from "../01-embed-the-engine/market.ts"
-import { agreed, alone, people } from "../01-embed-the-engine/people.ts"
-import { handedIn } from "../01-embed-the-engine/statements.ts"
+import { agreed, alone } from "../01-embed-the-engine/people.ts"
+import { people } from "../people.ts"
 import * as statements from "../statements.ts"
 import * as story from "../story.ts"
 import { demand, difference } from "./finding.ts"
@@ -18,7 +18,7 @@ const subscriptionId = "sub-1"
 const amount = "100000"
 
 const program = Effect.gen(function* () {
-  const { clock } = yield* Venue.make
+  const { clock, receive } = yield* Venue.make
   const parties = yield* market.opened
   yield* agreed("external-account.map", statements.account(instrumentId))
   yield* clock.to("2026-06-30T15:00:00Z")
@@ -27,7 +27,8 @@ const program = Effect.gen(function* () {
   /** The administrator's register, as it states it now; answers what the run makes of it. */
   const states = Effect.fnUntraced(function* (quantity: Decimal.Decimal) {
     const held = { [holderId]: Decimal.formatPlain(quantity) }
-    yield* handedIn(instrumentId, statements.register({ at: yield* now, units: held }))
+    const { text } = statements.register({ at: yield* now, units: held })
+    yield* receive(statements.sourceId("register", instrumentId), text)
     return yield* difference(instrumentId)
   })
 
@@ -37,8 +38,9 @@ const program = Effect.gen(function* () {
 
   yield* Console.log("the bank states the cash, and the order is delivered and settled")
   const entries = [statements.paidIn({ amount, reference: subscriptionId })]
-  const file = statements.bank({ at: yield* now, entries })
-  const statementId = yield* handedIn(instrumentId, file)
+  const { text } = statements.bank({ at: yield* now, entries })
+  const bank = statements.sourceId("bank", instrumentId)
+  const { externalStatementId: statementId } = yield* receive(bank, text)
   yield* alone("subscription.deliver", { subscriptionId, ...story.paid({ statementId, amount }) })
   yield* alone("subscription.settle", { subscriptionId })
 

@@ -5,9 +5,11 @@ import { describe, expect, it } from "vitest"
 const root = new URL("../../", import.meta.url)
 const read = (path: string): string => readFileSync(new URL(path, root), "utf8")
 
-/** Text between the two marks of a region. */
-const region = (path: string): string | undefined =>
-  /\/\/ #region [^\n]*\n([^]*?)\/\/ #endregion/.exec(read(path))?.[1]
+/** Text between the two marks of a region, without the indentation of the marks. */
+const region = (path: string): string | undefined => {
+  const found = /^( *)\/\/ #region [^\n]*\n([^]*?) *\/\/ #endregion/m.exec(read(path))
+  return found?.[2]?.replaceAll(new RegExp(`^${found[1] ?? ""}`, "gm"), "")
+}
 
 /** The code that a page shows, with the file it is cut from. */
 const shownBy = (page: string) => [
@@ -38,7 +40,7 @@ describe("the README", () => {
     const pieces = shownBy("packages/engine-core/docs/embedding.md")
     expect(pieces.map(([, path]) => path)).toEqual([
       "examples/08-distribute-monthly/people.ts",
-      "examples/01-embed-the-engine/statements.ts"
+      "examples/01-embed-the-engine/main.ts"
     ])
     expect(pieces.map(([, , code]) => code)).toEqual(pieces.map(([, path = ""]) => region(path)))
   })

@@ -1,7 +1,7 @@
 /** Records of a room as its interface has them: their path, their view, the reads of all and of one. */
 import { Effect, Option, Schema } from "effect"
 import { opened } from "../agreements/ProposalSteps.ts"
-import { refused } from "../kernel/Refusal.ts"
+import { type Refused, refused, type Unavailable } from "../kernel/Refusal.ts"
 import * as Read from "../reads/Read.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import * as RecordView from "../records/RecordView.ts"
@@ -24,11 +24,50 @@ interface Declaration<N extends OwnWord, F extends Members, K extends keyof F> {
   readonly audience: Read.Audience
 }
 
-/**
- * Declares how records of a machine are read: `list` and `get`, at any point of time. `written` has the members
- * that every write on the ledger of such a record shares, whose result is the record's view; `vacant` refuses an
- * id that is taken.
- */
+/** Members of a view with those that every view has. */
+type Fields<F extends Members> = F & typeof RecordView.fields
+type View<F extends Members> = Schema.Struct<Fields<F>>["Type"]
+
+/** Input that names a record by its id. */
+type Id<K extends string> = { readonly [M in K]: unknown }
+
+/** Parameters of the list: the states that are asked for. */
+interface ListParams<S extends string> {
+  readonly state?: ReadonlyArray<S>
+}
+
+/** How records of a room are read, and what the writes on them share. */
+export interface Resource<
+  S extends string,
+  N extends OwnWord,
+  F extends Members,
+  K extends keyof F & string
+> {
+  /** Members that every write on the ledger of such a record has, whose result is the record's view. */
+  readonly written: {
+    readonly resource: {
+      readonly kind: OwnWord
+      readonly id: (input: Id<K>) => string
+      readonly href: (input: Id<K>) => string
+    }
+    readonly result: Schema.Struct<Fields<F>>
+    readonly finish: (input: Id<K>) => Effect.Effect<View<F>, Unavailable, Records>
+  }
+  /** Refuses an id that is taken. */
+  readonly vacant: (
+    id: string
+  ) => Effect.Effect<void, Refused<"already-exists"> | Unavailable, Records>
+  readonly list: Read.TypedList<ListParams<S>, ListParams<S>, View<F>, `${N}.list`>
+  readonly get: Read.TypedOne<
+    Schema.Struct<Pick<F, K>>["Type"],
+    Schema.Struct<Pick<F, K>>["Encoded"],
+    View<F>,
+    "not-found",
+    `${N}.get`
+  >
+}
+
+/** Declares how records of a machine are read, in all and one by one, at any point of time. */
 export const declare = <
   R extends { readonly state: S },
   S extends string,
@@ -39,25 +78,23 @@ export const declare = <
 >(
   collection: MachineCollection<R, S, T>,
   { audience, idMember, list, members, name, view }: Declaration<N, F, K>
-) => {
-  const schema = RecordView.schemaOf(members, view)
-  type View = typeof schema.Type
+): Resource<S, N, F, K> => {
+  const schema: Schema.Struct<Fields<F>> = RecordView.schemaOf(members, view)
   // Casts: the members are those of the record, and the id is a text.
   const viewOf = (record: Stored<R>) =>
-    RecordView.of<R, unknown, never>(collection as never, members as never, record) as View
-  const params = Schema.Struct({ [idMember]: members[idMember] } as { readonly [M in K]: F[K] })
-  const idOf = (input: { readonly [M in K]: unknown }) => input[idMember] as string
+    RecordView.of<R, unknown, never>(collection as never, members as never, record) as View<F>
+  const params = Schema.Struct({ [idMember]: members[idMember] } as Pick<F, K>)
+  const idOf = (input: Id<K>) => input[idMember] as string
   const reads = { audience, pinned: true } as const
   return {
     written: {
       resource: {
         kind: collection.name as OwnWord,
         id: idOf,
-        href: (input: { readonly [M in K]: unknown }) => `/v1/${name}/${idOf(input)}`
+        href: (input: Id<K>) => `/v1/${name}/${idOf(input)}`
       },
       result: schema,
-      finish: (input: { readonly [M in K]: unknown }) =>
-        Effect.map(opened(collection, idOf(input)), viewOf)
+      finish: (input: Id<K>) => Effect.map(opened(collection, idOf(input)), viewOf)
     },
     vacant: (id: string) =>
       Effect.flatMap(Records, (records) => records.find(collection, id)).pipe(

@@ -5,6 +5,7 @@ import type { Bulk, Ledger } from "@bursar/engine-core/ports"
 import type * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { Effect } from "effect"
 import * as Calls from "../engine/calls.ts"
+import * as Bank from "../operations/bank.ts"
 import * as Cycles from "../operations/cycles.ts"
 import * as Fund from "../operations/fund.ts"
 import * as Intakes from "../operations/intakes.ts"
@@ -242,8 +243,29 @@ const stating: Story = {
     })
 }
 
+/** An order that waits for its cash, and the bank's line that names it. */
+const paying: Story = {
+  play: () =>
+    Effect.gen(function* () {
+      const stage = yield* Fund.opened()
+      yield* Fund.market(stage)
+      yield* Fund.admitted(stage)
+      const order = { subscriptionId: "sub-1", instrumentId: "fund-a", holderId: "h1" }
+      yield* Calls.write("subscription.claim", {}, { ...order, payment: "wire", amount: 100000 })
+      yield* Cycles.at(Cycles.friday)
+      yield* Fund.publishes(stage, "1.0437", Cycles.friday)
+      yield* Cycles.attests(stage, { id: "sub-1", units: "95812.973076", price: "1.0437" })
+      yield* Bank.states({
+        id: "est-1",
+        at: "second",
+        entries: [{ amount: "100000", bankReference: "ZD1", reference: "sub-1" }]
+      })
+    })
+}
+
 export const stories: ReadonlyArray<Story> = [
   ...Object.values(Writing.stories).map((story) => ({ play: () => story })),
   agreeing,
-  stating
+  stating,
+  paying
 ]

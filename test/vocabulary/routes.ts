@@ -88,6 +88,7 @@ const queries = `
 /search | operator approver risk compliance auditor
 /proposals /open-orders | operator approver risk compliance auditor app investor:own registrar:near
 /external-statements /external-statements/{externalStatementId} /external-statements/{externalStatementId}/lines /external-statements/{externalStatementId}/restatement | approver auditor operator risk
+/cash-matches | operator approver risk auditor
 /external-sources /external-sources/{externalSourceId} | approver auditor operator risk
 /external-accounts | operator approver auditor
 /reconciliation-runs /reconciliation-runs/{runId} | operator approver risk auditor

@@ -1,6 +1,7 @@
 /** Nouns of the room overviews: answers that draw on several rooms. */
 import * as Noun from "../nouns/Noun.ts"
 import * as OpenOrderQueries from "./OpenOrderQueries.ts"
+import * as CashMatchQueries from "./cash-match/CashMatchQueries.ts"
 import * as ProposalQueries from "./ProposalQueries.ts"
 import * as StatementQueries from "./external-statement/StatementQueries.ts"
 import * as HolderStatementQueries from "./holder-statement/HolderStatementQueries.ts"
@@ -30,7 +31,7 @@ const holder = Noun.declare({
 })
 
 const worklist = Noun.declare({
-  queries: [...OpenOrderQueries.queries, ...ProposalQueries.queries]
+  queries: [...OpenOrderQueries.queries, ...ProposalQueries.queries, ...CashMatchQueries.queries]
 })
 
 const search = Noun.declare({ queries: SearchQueries.queries })

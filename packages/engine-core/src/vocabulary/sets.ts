@@ -359,6 +359,20 @@ export const CashMatch = extensible(
 )
 export type CashMatch = ValueSet.Member<typeof CashMatch>
 
+export const CashPays = extensible("CashPays", "Whether cash pays an order or its refund.", [
+  "cash",
+  "refund"
+])
+export type CashPays = ValueSet.Member<typeof CashPays>
+
+/** Strongest first. */
+export const CashMatchRule = extensible(
+  "CashMatchRule",
+  "Why a bank line may pay an order: its reference names the order; it has the amount that is due and comes from an account of the holder; it has that amount.",
+  ["reference", "account-amount", "amount"]
+)
+export type CashMatchRule = ValueSet.Member<typeof CashMatchRule>
+
 export const RestatedKind = extensible(
   "RestatedKind",
   "What a row of a restatement is about: an order, a line, or a distribution in which a payee would have had a line.",

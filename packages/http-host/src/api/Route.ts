@@ -136,6 +136,7 @@ const groupOf: Readonly<Record<string, RouteGroup>> = {
   "standing-settlements": "Orders",
   proposals: "Orders",
   "open-orders": "Orders",
+  "cash-matches": "Orders",
   distributions: "Distributions",
   "distribution-calendar": "Distributions",
   "standing-approvals": "Distributions",

@@ -163,11 +163,12 @@ const spentOf = (found: EntryLookups.EntryFacts | undefined, isDeleted: boolean)
  * larger of what the statements state (docs/domain/statements.md#one-entry-in-several-statements).
  */
 export const entriesOfLines = Effect.fnUntraced(function* (
-  lines: ReadonlyArray<EntryLookups.LineOfStatement>
+  lines: ReadonlyArray<EntryLookups.LineOfStatement>,
+  pin?: Pin.ResolvedPin
 ) {
-  const facts = yield* EntryLookups.factsOf(lines)
-  const sharing = yield* EntryLookups.sharingReference(lines)
-  const deleted = yield* EntryLookups.namesOfDeleted(lines)
+  const facts = yield* EntryLookups.factsOf(lines, pin)
+  const sharing = yield* EntryLookups.sharingReference(lines, pin)
+  const deleted = yield* EntryLookups.namesOfDeleted(lines, pin)
   return new Map(
     lines.map(({ statement, entry }) => {
       const place = { statementId: statement.externalStatementId as string, line: entry.line }

@@ -21,11 +21,11 @@ import * as sets from "../../vocabulary/sets.ts"
 const { Literal, NullOr, String: Text, Struct } = Schema
 
 /** The other party of an entry, as the bank names it. */
-const Counterparty = Struct({ name: NullOr(Text), account: NullOr(Text) }).annotate({
+export const CounterpartyView = Struct({ name: NullOr(Text), account: NullOr(Text) }).annotate({
   identifier: "Counterparty",
   description: "The other party of an entry, as the bank names it."
 })
-type Counterparty = typeof Counterparty.Type
+type CounterpartyView = typeof CounterpartyView.Type
 
 const Holdings = Struct({
   kind: Literal("holdings"),
@@ -39,7 +39,7 @@ const Holdings = Struct({
 }).annotate({ identifier: "HoldingsLine", description: "Units of an account." })
 
 /** A line of a statement. */
-const LinePlace = Struct({ externalStatementId: Text, line: Integer.schema }).annotate({
+export const LinePlace = Struct({ externalStatementId: Text, line: Integer.schema }).annotate({
   identifier: "LinePlace",
   description: "A line of a statement."
 })
@@ -55,7 +55,7 @@ const Cash = Struct({
   direction: sets.CashDirection.schema,
   bankReference: NullOr(Text),
   reference: NullOr(Text),
-  counterparty: NullOr(Counterparty),
+  counterparty: NullOr(CounterpartyView),
   /** Cash of the entry that orders took, over all lines that state it. */
   taken: Decimal.plain,
   match: sets.CashMatch.schema,
@@ -100,7 +100,7 @@ export interface PageFacts {
   /** Facts of the entry of each line over all statements of the account, by the line's number. */
   readonly factsOf: ReadonlyMap<number, EntryFacts>
   /** Counterparty of an entry; asked for each entry once, in file order. */
-  readonly counterpartyOf: (entry: CashEntry) => Counterparty | null
+  readonly counterpartyOf: (entry: CashEntry) => CounterpartyView | null
 }
 
 export const viewOf = (line: StatementLine, around: PageFacts): StatementLineView => {

@@ -115,12 +115,14 @@ const inForceOf = Effect.fnUntraced(function* (
 /** Rows that one look-up finds. */
 const foundAtOnce = 500
 
-/** Opens the counterparties of lines, in their order; a block's seal lies in its first line. */
-const counterpartiesOf = Effect.fnUntraced(function* (lines: ReadonlyArray<FoundLine>) {
+/** Opens the counterparties of lines; a block's seal lies in its first line. */
+export const counterpartiesOf = Effect.fnUntraced(function* (
+  lines: ReadonlyArray<LineOfStatement>
+) {
   const bulk = yield* Bulk
   const crypto = yield* Crypto
   const { sealingKeys: keys } = yield* Settings
-  const found = new Map<FoundLine, string | null>()
+  const found = new Map<LineOfStatement, Counterparties.Counterparty | null>()
   const byStatement = Map.groupBy(
     lines.filter(({ entry }) => entry.counterparty !== null),
     ({ statement }) => statement
@@ -150,8 +152,7 @@ const counterpartiesOf = Effect.fnUntraced(function* (lines: ReadonlyArray<Found
         if (entry.counterparties !== undefined) read({ ...entry, counterparty: null })
         continue
       }
-      const counterparty = read(entry)
-      found.set(line, counterparty === null ? null : Counterparties.plainOf(counterparty))
+      found.set(line, read(entry))
     }
   }
   return found
@@ -168,15 +169,10 @@ const bookedOf = Effect.fnUntraced(function* (lines: ReadonlyArray<FoundLine>) {
   ].filter(({ length }) => length > 1)
   const counterparties = yield* counterpartiesOf(equal.flat())
   return lines.map((line): Rules.BookedLine => {
-    const { statement, entry } = line
+    const counterparty = counterparties.get(line) ?? null
     return {
-      statementId: statement.externalStatementId,
-      dayKey: dayKeyOf(statement),
-      placeInDay: placeInDayOf(statement),
-      isInForce: isInForce(statement),
-      statementOrder: orderOf(statement),
-      entry,
-      counterparty: counterparties.get(line) ?? null
+      ...asUnnamed(line),
+      counterparty: counterparty === null ? null : Counterparties.plainOf(counterparty)
     }
   })
 })
@@ -305,7 +301,10 @@ export const sharingReference = Effect.fnUntraced(function* (
 const prunedAtOnce = 100
 
 /** Lists what retention deleted of an account, of business dates from this one. */
-const prunedFrom = Effect.fnUntraced(function* (account: string, from: Date.Date) {
+const prunedFrom = Effect.fnUntraced(function* (
+  { account, from }: { readonly account: string; readonly from: Date.Date },
+  pin: Pin.ResolvedPin | undefined
+) {
   const records = yield* Records
   const found: Array<ExternalStatement> = []
   for (let after: string | undefined; ; ) {
@@ -313,6 +312,7 @@ const prunedFrom = Effect.fnUntraced(function* (account: string, from: Date.Date
       where: { pruned: [account] },
       direction: "desc",
       limit: prunedAtOnce,
+      ...(pin === undefined ? {} : { pin }),
       ...(after === undefined ? {} : { after })
     })
     for (const { record } of rows) {
@@ -329,12 +329,15 @@ const prunedFrom = Effect.fnUntraced(function* (account: string, from: Date.Date
  * statement came: whether orders took of it is not known
  * (docs/domain/statements.md#one-entry-in-several-statements).
  */
-export const namesOfDeleted = Effect.fnUntraced(function* (lines: ReadonlyArray<LineOfStatement>) {
+export const namesOfDeleted = Effect.fnUntraced(function* (
+  lines: ReadonlyArray<LineOfStatement>,
+  pin?: Pin.ResolvedPin
+) {
   const names = new Set<string>()
   const byAccount = Map.groupBy(lines, ({ statement }) => statement.externalAccountId ?? "")
   for (const [account, ofAccount] of byAccount) {
     const [first = ""] = ofAccount.map(({ entry }): string => entry.bookingDate).toSorted()
-    const pruned = yield* prunedFrom(account, first as Date.Date)
+    const pruned = yield* prunedFrom({ account, from: first as Date.Date }, pin)
     for (const { statement, entry } of ofAccount) {
       const isDeleted = pruned.some(
         ({ businessDate, prunedAt }) =>

@@ -138,7 +138,8 @@ describe.skipIf(browser === undefined)("the console in a browser (chromium)", ()
         "distributions",
         "holders",
         "restrictions",
-        "dealing-cycles"
+        "dealing-cycles",
+        "reserves"
       ]) {
         await House.visit(page, path)
         await page.evaluate(source)

@@ -10,6 +10,7 @@ import * as Pages from "../../packages/http-host/console/src/pages/Pages.ts"
 import { areaPages } from "../../packages/http-host/console/src/shell/Areas.ts"
 import * as Navigation from "../../packages/http-host/console/src/shell/Navigation.ts"
 import * as Decimals from "../../packages/http-host/console/src/words/Decimals.ts"
+import * as Reserves from "../../packages/http-host/console/src/reserves/Reserves.ts"
 import * as Statements from "../../packages/http-host/console/src/statements/Statements.ts"
 import * as Resources from "../../packages/http-host/console/src/words/Resources.ts"
 import { Temporal } from "../../packages/http-host/console/src/words/Temporal.ts"
@@ -440,5 +441,74 @@ describe("distributions", () => {
     expect(Distributions.periodOf("fund-a")).toBeNull()
     expect(Distributions.leftOf("92.34", "1000.00")).toBe("907.66")
     expect(Distributions.leftOf("92.34", null)).toBeNull()
+  })
+})
+
+describe("reserves", () => {
+  const assetOf = fc.constantFrom("USD", "BILL", "BOND").map((id) => ({ admin: "bank", id }))
+  const some = fc.uniqueArray(assetOf, { selector: ({ id }) => id })
+
+  it("show each asset once, that of the terms and that which is locked, the terms first", () => {
+    fc.assert(
+      fc.property(some, some, (terms, locked) => {
+        const rows = Reserves.assetRows({
+          termsInForce: { assets: terms.map((asset) => ({ asset })) },
+          assets: locked.map((asset) => ({ asset }))
+        })
+        const ids = new Set([...terms, ...locked].map(({ id }) => id))
+        expect(rows.map(({ asset }) => asset["id"]).toSorted()).toEqual([...ids].toSorted())
+        for (const { asset, locked: held, term } of rows) {
+          expect(term !== null).toBe(terms.some(({ id }) => id === asset["id"]))
+          expect(held !== null).toBe(locked.some(({ id }) => id === asset["id"]))
+        }
+        expect(rows.slice(0, terms.length).every(({ term }) => term !== null)).toBe(true)
+      })
+    )
+  })
+
+  it("have what is counted added up, and a cent too much seen", () => {
+    const assets = [{ counted: "10.10" }, { counted: "0.905" }]
+    expect(Reserves.countedOf({ assets, counted: "11.005" })).toEqual({
+      counted: "11.005",
+      isSame: true
+    })
+    expect(Reserves.countedOf({ assets, counted: "11.01" })?.isSame).toBe(false)
+    expect(Reserves.countedOf({ assets: [], counted: "0" })?.isSame).toBe(true)
+    expect(Reserves.countedOf({ assets: [{ counted: null }], counted: "0" })).toBeNull()
+  })
+
+  it("say why a ready order waits, and say nothing of one that is not ready", () => {
+    const says = (state: string, kind: "mint" | "reserve-redemption", cover: string) =>
+      Reserves.waitsBecause({ state }, { kind, cover })
+    expect(says("ready", "mint", "low")).toContain("needs the cover")
+    expect(says("ready", "mint", "covered")).toContain("by itself")
+    // Redemptions go on by their terms, whatever the cover is.
+    expect(says("ready", "reserve-redemption", "low")).toContain("by itself")
+    expect(says("started", "mint", "low")).toBeNull()
+  })
+
+  it("name the cover in words for each of its states, and one that is to come", () => {
+    const states = Vocabulary.CoverState.members.map(Reserves.coverSentence)
+    expect(new Set(states).size).toBe(states.length)
+    expect(states.filter((sentence) => sentence.includes("“"))).toEqual([])
+    expect(Reserves.coverSentence("a-state-to-come")).toContain("a-state-to-come")
+    expect(Reserves.pendingOf({ pending: null })).toBeNull()
+    expect(
+      Reserves.pendingOf({ pending: { effectiveAt: "2026-12-01T00:00:00Z", terms: {} } })
+    ).toEqual({ effectiveAt: "2026-12-01T00:00:00Z", terms: {} })
+  })
+
+  it("have the ledger's figures beside those of the reserve, each figure in its own row", () => {
+    const view = {
+      outstanding: "1",
+      sharePrice: "2",
+      required: "3",
+      counted: "4",
+      cover: { ratio: "5" }
+    }
+    const reserve = { ...view, counted: "6" }
+    expect(
+      Reserves.reportRows({ view }, reserve).filter(({ now, reported }) => now !== reported)
+    ).toEqual([{ name: "counted", reported: "4", now: "6" }])
   })
 })

@@ -94,25 +94,6 @@ export const lists: ReadonlyArray<ListRow> = [
     columns: ["url", "events", "source", "createdBy", "createdAt"],
     makes: ["webhook.register"],
     empty: "No webhook is registered."
-  },
-  {
-    path: "reserves",
-    title: "Reserves",
-    read: "reserves.list",
-    id: "reserveId",
-    columns: [
-      "instrumentId",
-      "state",
-      "cover",
-      "required",
-      "counted",
-      "mintable",
-      "openOrders",
-      "liveAmendment",
-      "waitingOn"
-    ],
-    makes: ["reserve.propose"],
-    empty: "No reserve covers an instrument."
   }
 ]
 
@@ -147,68 +128,5 @@ export const records: ReadonlyArray<RecordRow> = [
     head: ["url", "events", "source", "createdBy", "createdAt"],
     lists: [],
     acts: ["webhook.test", "webhook.remove"]
-  },
-  {
-    path: "reserves",
-    title: "Reserve",
-    read: "reserves.get",
-    id: "reserveId",
-    head: [
-      "instrumentId",
-      "state",
-      "cover",
-      "required",
-      "counted",
-      "mintable",
-      "supply",
-      "outstanding",
-      "sharePrice",
-      "assets"
-    ],
-    lists: [
-      {
-        title: "Amendments",
-        read: "reserves.amendments",
-        idOf: "amendmentId",
-        columns: ["state", "loosens", "acceptedAt", "effectiveAt"],
-        empty: "The terms were never amended."
-      },
-      {
-        title: "Lock agreements",
-        read: "reserves.lock-agreements",
-        idOf: "lockAgreementId",
-        columns: ["asset", "state", "amount", "acceptedBy"],
-        empty: "No asset is locked."
-      },
-      {
-        title: "Mints",
-        read: "reserves.mints",
-        idOf: "mintId",
-        columns: ["state", "holderId", "units", "price", "coverBefore", "coverAfter", "deadline"],
-        empty: "No unit was minted."
-      },
-      {
-        title: "Redemptions",
-        read: "reserves.redemptions",
-        idOf: "reserveRedemptionId",
-        columns: ["state", "holderId", "units", "price", "coverBefore", "coverAfter", "deadline"],
-        empty: "No unit was redeemed."
-      },
-      {
-        title: "Reports",
-        read: "reserves.reports",
-        idOf: "reportId",
-        columns: ["trigger", "at", "off"],
-        empty: "No report was made."
-      }
-    ],
-    acts: [
-      "amendment.propose",
-      "lock-agreement.propose",
-      "mint.start",
-      "reserve-redemption.start",
-      "reserve-report.create",
-      "reserve.close"
-    ]
   }
 ]

@@ -24,6 +24,7 @@ const modules: Readonly<Record<AreaName, () => Promise<AreaModule>>> = {
   instruments: () => import("../instruments/Area.tsx") as unknown as Promise<AreaModule>,
   orders: () => import("../orders/Area.tsx") as unknown as Promise<AreaModule>,
   reconciliation: () => import("../reconciliation/Area.tsx") as unknown as Promise<AreaModule>,
+  reserves: () => import("../reserves/Area.tsx") as unknown as Promise<AreaModule>,
   statements: () => import("../statements/Area.tsx") as unknown as Promise<AreaModule>
 }
 

@@ -10,6 +10,7 @@ export type AreaName =
   | "instruments"
   | "orders"
   | "reconciliation"
+  | "reserves"
   | "restraints"
   | "statements"
 
@@ -201,5 +202,42 @@ export const areaPages: ReadonlyArray<AreaPage> = [
     area: "distributions",
     page: "StandingApprovalPage",
     reads: ["standing-approvals.get"]
+  },
+  { path: "reserves", area: "reserves", page: "ReservesPage", reads: ["reserves.list"] },
+  {
+    path: "reserves/:id",
+    area: "reserves",
+    page: "ReservePage",
+    reads: ["reserves.get", "reserves.get", "reserves.mints", "reserves.redemptions"]
+  },
+  {
+    path: "reserves/:id/amendments/:inner",
+    area: "reserves",
+    page: "AmendmentPage",
+    reads: ["reserves.amendment"]
+  },
+  {
+    path: "reserves/:id/lock-agreements/:inner",
+    area: "reserves",
+    page: "LockAgreementPage",
+    reads: ["reserves.lock-agreement"]
+  },
+  {
+    path: "reserves/:id/mints/:inner",
+    area: "reserves",
+    page: "MintPage",
+    reads: ["reserves.mint"]
+  },
+  {
+    path: "reserves/:id/redemptions/:inner",
+    area: "reserves",
+    page: "RedemptionPage",
+    reads: ["reserves.redemption"]
+  },
+  {
+    path: "reserves/:id/reports/:inner",
+    area: "reserves",
+    page: "ReportPage",
+    reads: ["reserves.report", "reserves.get"]
   }
 ]

@@ -102,6 +102,28 @@ describe.skipIf(browser === undefined)("the console in a browser (chromium)", ()
     expect(house.breaches).toEqual([])
   })
 
+  it("pauses an instrument on its page, whose hold then says what it blocks and how it ends", async () => {
+    const page = await house.signedIn("risk", { path: "/console/instruments/elf?tab=holds" })
+    await page.getByRole("button", { name: "Instrument: pause", exact: true }).click()
+    await page.getByLabel(/^Reason/u).fill("The register of yesterday was restated.")
+    await page.getByRole("button", { name: /^Send/u }).click()
+    await page.getByText(/The operation is/u).waitFor()
+    await page.getByRole("button", { name: "Close", exact: true }).click()
+    await page
+      .getByRole("link", { name: /^hold_/u })
+      .first()
+      .click()
+    await page.getByRole("heading", { name: /^Hold hold_/u, level: 1 }).waitFor()
+    await page.getByText("The register of yesterday was restated.").waitFor()
+    await page.getByText(/Two approvers sign it/u).waitFor()
+    await page.getByRole("link", { name: "elf", exact: true }).first().click()
+    await page
+      .getByText(/^Paused since/u)
+      .first()
+      .waitFor()
+    expect(house.breaches).toEqual([])
+  })
+
   it("names the faults of a form at their fields, those that the service finds too", async () => {
     const page = await house.signedIn("operator", { path: "/console/holders" })
     await page.getByRole("button", { name: "Holder: register", exact: true }).click()

@@ -13,8 +13,10 @@ import * as Order from "../../packages/http-host/console/src/orders/Order.ts"
 import * as Columns from "../../packages/http-host/console/src/record/Columns.ts"
 import * as Cures from "../../packages/http-host/console/src/record/Cures.ts"
 import * as Fact from "../../packages/http-host/console/src/record/Fact.ts"
+import * as Open from "../../packages/http-host/console/src/record/Open.ts"
 import * as StateActs from "../../packages/http-host/console/src/record/StateActs.ts"
 import * as Tabs from "../../packages/http-host/console/src/record/Tabs.ts"
+import * as Resources from "../../packages/http-host/console/src/words/Resources.ts"
 import * as Restraint from "../../packages/http-host/console/src/restraints/Restraint.ts"
 import * as Decimals from "../../packages/http-host/console/src/words/Decimals.ts"
 import { membersOf, schemas, table } from "./interface.ts"
@@ -465,5 +467,31 @@ describe("a dealing cycle", () => {
       null
     ])
     expect(Cycle.fundingOf({})).toEqual([])
+  })
+})
+
+describe("a link to a record", () => {
+  it("leads, for each role, to pages that its reads admit, and to no other", () => {
+    for (const role of Vocabulary.Role.members) {
+      const mayRead = (read: string) => table.reads[read]?.roles.includes(role) === true
+      expect([role, Open.mayOpen("instruments/elf?tab=policy", mayRead)]).toEqual([
+        role,
+        mayRead("instruments.get")
+      ])
+      expect([role, Open.mayOpen("findings/f-1", mayRead)]).toEqual([role, mayRead("findings.get")])
+      expect([role, Open.mayOpen("approvals/a-1", mayRead)]).toEqual([
+        role,
+        mayRead("approvals.get")
+      ])
+      expect(Open.mayOpen("a-page-to-come/x", mayRead)).toBe(false)
+    }
+  })
+
+  it("knows a page for each kind of record that has one", () => {
+    const lost = Resources.kindsWithPage.filter((kind) => {
+      const path = Resources.pageOfResource(kind, "x")
+      return path === null || !Open.mayOpen(path, () => true)
+    })
+    expect(lost).toEqual([])
   })
 })

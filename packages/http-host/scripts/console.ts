@@ -112,11 +112,11 @@ const licences = (): Plugin => ({
   }
 })
 
-/** Chunk of a module by its area: the client of the API, charts, formulas; every other by its import. */
-const chunks = [
-  { name: "engine", test: /\/src\/(?:plain-client|client)\b/u },
-  { name: "chart", test: /\/(?:uplot|console\/src\/chart)\//u }
-]
+/**
+ * Chunk of a module by its area: the client of the API; every other by its import. A chunk that is named
+ * takes what its modules import with it: a drawing of the pages would take their parts into the first load.
+ */
+const chunks = [{ name: "engine", test: /\/src\/(?:plain-client|client)\b/u }]
 
 const bundle = async (outDir: string): Promise<void> => {
   const { build } = await import("vite")

@@ -6,16 +6,7 @@ import { basisOf, BasisView } from "../kit/Basis.tsx"
 import { Filters, whereOf } from "../kit/Filters.tsx"
 import { Amount, Loaded, Recomputed, Rows } from "../kit/Sheet.tsx"
 import { idColumn, ListTable } from "../kit/Table.tsx"
-import {
-  Deadline,
-  Figure,
-  IdLink,
-  InstantText,
-  PartyText,
-  Term,
-  Terms,
-  Value
-} from "../kit/Values.tsx"
+import { Deadline, Figure, InstantText, PartyText, Term, Terms, Value } from "../kit/Values.tsx"
 import { useRead } from "../reads/Cache.ts"
 import { type Row, valueRead } from "../reads/Lists.ts"
 import { columnsOf } from "../record/Columns.tsx"
@@ -23,6 +14,7 @@ import { type Fact, factsOf } from "../record/Fact.ts"
 import { JudgedActs } from "../record/Judgement.tsx"
 import { Facts, Head, mayI, Moves, Sheet, VersionLine } from "../record/Page.tsx"
 import { actsOf } from "../record/StateActs.ts"
+import { RecordLink } from "../record/RecordLink.tsx"
 import { parametersOf, sameWith } from "../shell/Links.ts"
 import { Title } from "../shell/Title.tsx"
 import { isDecimal } from "../words/Figures.ts"
@@ -53,7 +45,7 @@ interface ViewProps extends IdProps {
 const instrumentOf = ({ instrumentId }: Row) => (
   <span class="context">
     of{" "}
-    <IdLink
+    <RecordLink
       id={String(instrumentId)}
       href={`instruments/${encodeURIComponent(String(instrumentId))}`}
     />
@@ -310,7 +302,7 @@ const Orders = ({
         <ul class="rows">
           {shown.map((id) => (
             <li key={id}>
-              <IdLink id={id} href={`${page}/${encodeURIComponent(id)}`} />
+              <RecordLink id={id} href={`${page}/${encodeURIComponent(id)}`} />
             </li>
           ))}
         </ul>
@@ -333,7 +325,7 @@ const Fills = ({ fills }: { readonly fills: unknown }) => {
         {
           name: "Redemption",
           draw: ({ redemptionId }) => (
-            <IdLink
+            <RecordLink
               id={String(redemptionId)}
               href={`redemptions/${encodeURIComponent(String(redemptionId))}`}
             />
@@ -353,7 +345,10 @@ const Fills = ({ fills }: { readonly fills: unknown }) => {
           name: "Remainder",
           draw: ({ remainderId }) =>
             typeof remainderId === "string" ? (
-              <IdLink id={remainderId} href={`redemptions/${encodeURIComponent(remainderId)}`} />
+              <RecordLink
+                id={remainderId}
+                href={`redemptions/${encodeURIComponent(remainderId)}`}
+              />
             ) : (
               <span class="none">none</span>
             )

@@ -1,11 +1,12 @@
 /** Overview of a holder: who it is, what is known of it, what it agreed to, and what can be done. */
-import { IdLink, InstantText, PartyText, State } from "../kit/Values.tsx"
+import { InstantText, PartyText, State } from "../kit/Values.tsx"
 import { Acts } from "../kit/Acts.tsx"
 import type { Row } from "../reads/Lists.ts"
 import { factsOf } from "../record/Fact.ts"
 import { JudgedActs } from "../record/Judgement.tsx"
 import { Facts, Moves, Sheet, VersionLine } from "../record/Page.tsx"
 import { RowsOf } from "../record/RowsOf.tsx"
+import { RecordLink } from "../record/RecordLink.tsx"
 import { attributeColumns, holderActsOf, holderFacts, successionOf } from "./Holder.ts"
 
 export const OverviewTab = ({ holder, id }: { readonly id: string; readonly holder: Row }) => {
@@ -23,7 +24,7 @@ export const OverviewTab = ({ holder, id }: { readonly id: string; readonly hold
             {typeof predecessor === "string" ? (
               <p>
                 It follows{" "}
-                <IdLink id={predecessor} href={`holders/${encodeURIComponent(predecessor)}`} />
+                <RecordLink id={predecessor} href={`holders/${encodeURIComponent(predecessor)}`} />
               </p>
             ) : null}
             {succession === null ? null : (

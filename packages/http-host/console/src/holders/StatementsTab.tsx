@@ -1,12 +1,13 @@
 /** Statements of a holder, one a month: opening, movements, closing, worth and payments of each instrument. */
 import { useLocation } from "preact-iso"
 import { Amount, Loaded, Rows } from "../kit/Sheet.tsx"
-import { IdLink, InstantText } from "../kit/Values.tsx"
+import { InstantText } from "../kit/Values.tsx"
 import { zone } from "../kit/Zone.ts"
 import { useRead } from "../reads/Cache.ts"
 import { listRead, type Row } from "../reads/Lists.ts"
 import { Sheet } from "../record/Page.tsx"
 import { RowsOf } from "../record/RowsOf.tsx"
+import { RecordLink } from "../record/RecordLink.tsx"
 import { parametersOf, sameWith } from "../shell/Links.ts"
 
 /** Months of a page. */
@@ -71,7 +72,7 @@ const Month = ({ statement }: { readonly statement: Row }) => {
           {
             name: "Instrument",
             draw: ({ instrumentId }) => (
-              <IdLink
+              <RecordLink
                 id={String(instrumentId)}
                 href={`instruments/${encodeURIComponent(String(instrumentId))}`}
               />

@@ -2,13 +2,13 @@
 import { useLocation } from "preact-iso"
 import { useEffect, useState } from "preact/hooks"
 import { Loaded } from "../kit/Sheet.tsx"
-import { IdLink } from "../kit/Values.tsx"
 import { present, zone } from "../kit/Zone.ts"
 import type { Read, ReadState } from "../reads/Cache.ts"
 import { type Answer, type Row, valueRead } from "../reads/Lists.ts"
 import { factsOf } from "../record/Fact.ts"
 import { Facts, Sheet } from "../record/Page.tsx"
 import { RowsOf } from "../record/RowsOf.tsx"
+import { RecordLink } from "../record/RecordLink.tsx"
 import { parametersOf, sameWith } from "../shell/Links.ts"
 import { yearOf } from "./Holder.ts"
 
@@ -112,7 +112,7 @@ const Statement = ({ id, year }: { readonly id: string; readonly year: string })
             <p>
               One person:{" "}
               {((value["holderIds"] ?? []) as ReadonlyArray<string>).map((one) => (
-                <IdLink key={one} id={one} href={`holders/${encodeURIComponent(one)}`} />
+                <RecordLink key={one} id={one} href={`holders/${encodeURIComponent(one)}`} />
               ))}
             </p>
           </Sheet>

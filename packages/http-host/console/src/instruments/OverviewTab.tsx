@@ -9,6 +9,7 @@ import { listRead, type Row, valueRead } from "../reads/Lists.ts"
 import { factsOf } from "../record/Fact.ts"
 import { JudgedActs } from "../record/Judgement.tsx"
 import { Facts, mayI, Moves, Sheet, VersionLine } from "../record/Page.tsx"
+import { RecordLink } from "../record/RecordLink.tsx"
 import { parametersOf, sameWith } from "../shell/Links.ts"
 import { label, word } from "../words/Words.ts"
 import { cutOffText, identifiersOf, metrics, overviewSheets, pointValue } from "./Instrument.ts"
@@ -84,10 +85,7 @@ const Paused = ({ paused }: { readonly paused: unknown }) => {
           </>
         )}
         , by hold{" "}
-        <IdLink
-          id={holdId ?? ""}
-          href={mayI("holds.get") ? `holds/${encodeURIComponent(holdId ?? "")}` : null}
-        />
+        <RecordLink id={holdId ?? ""} href={`holds/${encodeURIComponent(holdId ?? "")}`} />
       </p>
       <blockquote dir="auto">{reason}</blockquote>
     </section>
@@ -113,7 +111,7 @@ const VerdictSheet = ({ id }: { readonly id: string }) => {
               {mayI("reconciliation-runs.get") ? (
                 <p>
                   Last run{" "}
-                  <IdLink
+                  <RecordLink
                     id={String(verdict["runId"])}
                     href={`reconciliation-runs/${encodeURIComponent(String(verdict["runId"]))}`}
                   />

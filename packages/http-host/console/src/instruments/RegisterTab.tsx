@@ -1,11 +1,12 @@
 /** Register of an instrument: who holds how much, and whether it is what the ledger has. */
 import { useLocation } from "preact-iso"
 import { Amount, Loaded, Recomputed, Rows } from "../kit/Sheet.tsx"
-import { IdLink, PartyText, State } from "../kit/Values.tsx"
+import { PartyText, State } from "../kit/Values.tsx"
 import { useRead } from "../reads/Cache.ts"
 import { valueRead } from "../reads/Lists.ts"
 import { CsvButton } from "../record/Csv.tsx"
-import { mayI, Sheet } from "../record/Page.tsx"
+import { Sheet } from "../record/Page.tsx"
+import { RecordLink } from "../record/RecordLink.tsx"
 import { parametersOf, sameWith } from "../shell/Links.ts"
 import { addsUp, isWhole, type Register, type RegisterLine } from "./Instrument.ts"
 
@@ -31,7 +32,6 @@ const RegisterView = ({ id, register }: { readonly id: string; readonly register
   const after = parametersOf(url).get("after")
   const from = lines.findIndex(({ party }) => party === after) + 1
   const go = (party: string | null) => route(sameWith(url, { after: party }))
-  const hasHolders = mayI("holders.get")
   const figure = (name: string, member: keyof RegisterLine) => ({
     name,
     isFigure: true,
@@ -91,10 +91,7 @@ const RegisterView = ({ id, register }: { readonly id: string; readonly register
               holderId === null ? (
                 <span class="none">no holder of this venue</span>
               ) : (
-                <IdLink
-                  id={holderId}
-                  href={hasHolders ? `holders/${encodeURIComponent(holderId)}` : null}
-                />
+                <RecordLink id={holderId} href={`holders/${encodeURIComponent(holderId)}`} />
               )
           },
           { name: "Party", draw: ({ party }) => <PartyText value={party} /> },

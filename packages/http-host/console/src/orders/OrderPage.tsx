@@ -1,7 +1,7 @@
 /** Page of one subscription or redemption: its steps, whose move it is, its acts, its figures and its cash. */
 import { Failure } from "../kit/Outcome.tsx"
 import { Loaded } from "../kit/Sheet.tsx"
-import { Figure, IdLink, InstantText, PartyText } from "../kit/Values.tsx"
+import { Figure, InstantText, PartyText } from "../kit/Values.tsx"
 import { zone } from "../kit/Zone.ts"
 import { useRead } from "../reads/Cache.ts"
 import { listRead, type Row, valueRead } from "../reads/Lists.ts"
@@ -9,6 +9,7 @@ import { groupsOf } from "../record/Fact.ts"
 import { JudgedActs } from "../record/Judgement.tsx"
 import { Facts, Head, mayI, Moves, Sheet, VersionLine } from "../record/Page.tsx"
 import { actsOf } from "../record/StateActs.ts"
+import { RecordLink } from "../record/RecordLink.tsx"
 import { Title } from "../shell/Title.tsx"
 import * as Instants from "../words/Instants.ts"
 import { label, word } from "../words/Words.ts"
@@ -83,14 +84,14 @@ const OrderView = ({ id, kind, order }: OrderProps) => {
         <span class="context">
           <span>
             of{" "}
-            <IdLink
+            <RecordLink
               id={String(holderId)}
               href={`holders/${encodeURIComponent(String(holderId))}`}
             />
           </span>
           <span>
             in{" "}
-            <IdLink
+            <RecordLink
               id={String(instrumentId)}
               href={`instruments/${encodeURIComponent(String(instrumentId))}`}
             />
@@ -106,7 +107,7 @@ const OrderView = ({ id, kind, order }: OrderProps) => {
       {typeof remainderOf === "string" ? (
         <p>
           The remainder of{" "}
-          <IdLink id={remainderOf} href={`redemptions/${encodeURIComponent(remainderOf)}`} />
+          <RecordLink id={remainderOf} href={`redemptions/${encodeURIComponent(remainderOf)}`} />
         </p>
       ) : null}
       <div class="beside">
@@ -223,13 +224,9 @@ const CashSheet = ({ cash, currency }: { readonly cash: Cash; readonly currency:
             {cash.lines.map(({ amount, line, statementId }) => (
               <tr key={`${statementId}:${line}`}>
                 <td data-name="Statement">
-                  <IdLink
+                  <RecordLink
                     id={statementId}
-                    href={
-                      mayI("external-statements.get")
-                        ? `external-statements/${encodeURIComponent(statementId)}`
-                        : null
-                    }
+                    href={`external-statements/${encodeURIComponent(statementId)}`}
                   />
                 </td>
                 <td data-name="Line" class="right">

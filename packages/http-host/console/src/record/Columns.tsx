@@ -1,12 +1,13 @@
 /** Columns of tables, drawn. */
 import { type Column, memberColumn } from "../kit/Table.tsx"
-import { Deadline, Figure, IdLink, InstantText, State, Text, Value } from "../kit/Values.tsx"
+import { Deadline, Figure, InstantText, pageOfId, State, Text, Value } from "../kit/Values.tsx"
 import { Waiting } from "../kit/Waiting.tsx"
 import type { Row } from "../reads/Lists.ts"
 import { isDecimal } from "../words/Figures.ts"
 import { pageOfResource } from "../words/Resources.ts"
 import { label, word } from "../words/Words.ts"
 import type { ColumnRow } from "./Columns.ts"
+import { RecordLink } from "./RecordLink.tsx"
 
 const none = <span class="none">none</span>
 
@@ -18,7 +19,7 @@ export const ResourceLink = ({ value }: { readonly value: unknown }) => {
   return (
     <span class="resource">
       <span class="fine">{word(named)} </span>
-      <IdLink id={id ?? ""} href={pageOfResource(named, id ?? "")} />
+      <RecordLink id={id ?? ""} href={pageOfResource(named, id ?? "")} />
     </span>
   )
 }
@@ -39,7 +40,12 @@ const draw = ({ as = "value", member, unit, unitOf }: ColumnRow, row: Row) => {
   if (as === "state") return <State value={value} />
   if (as === "near") return <InstantText at={value} near />
   if (as === "deadline") return <Deadline at={value} />
-  return <Value member={member} value={value} />
+  const page = pageOfId(member, value)
+  return page === null ? (
+    <Value member={member} value={value} />
+  ) : (
+    <RecordLink id={value} href={page} />
+  )
 }
 
 /** Columns of a table, in the order of their rows. */

@@ -1,7 +1,7 @@
 /** Parts of a record's page: its head, its sheets of facts. */
 import type { ComponentChildren } from "preact"
 import { basisOf, BasisView } from "../kit/Basis.tsx"
-import { Copy, Figure, InstantText, State, Term, Terms, Value } from "../kit/Values.tsx"
+import { Copy, Figure, InstantText, pageOfId, State, Term, Terms, Value } from "../kit/Values.tsx"
 import { Waiting } from "../kit/Waiting.tsx"
 import { mayRead, type Row } from "../reads/Lists.ts"
 import * as Session from "../shell/Session.ts"
@@ -9,6 +9,7 @@ import { isDecimal } from "../words/Figures.ts"
 import { label } from "../words/Words.ts"
 import "../look/records.css"
 import type { Fact } from "./Fact.ts"
+import { RecordLink } from "./RecordLink.tsx"
 
 /** Whether the person who is signed in may call a read. */
 export const mayI = (read: string): boolean => mayRead(read, Session.person.value?.roles ?? [])
@@ -54,6 +55,16 @@ export const Sheet = ({
   </section>
 )
 
+/** A member of any record; one that names another record leads to its page where the person may open it. */
+const FactValue = ({ member, value }: { readonly member: string; readonly value: unknown }) => {
+  const page = typeof value === "string" ? pageOfId(member, value) : null
+  return page === null ? (
+    <Value member={member} value={value} />
+  ) : (
+    <RecordLink id={String(value)} href={page} />
+  )
+}
+
 /** Facts with their units, and their basis where the record has one. */
 export const Facts = ({
   basis,
@@ -70,7 +81,7 @@ export const Facts = ({
           {typeof value === "string" && unit !== null && isDecimal(value) ? (
             <Figure value={value} unit={unit} />
           ) : (
-            <Value member={member.slice(member.lastIndexOf("/") + 1)} value={value} />
+            <FactValue member={member.slice(member.lastIndexOf("/") + 1)} value={value} />
           )}
           {found === undefined ? null : <BasisView basis={found} />}
         </Term>

@@ -5,7 +5,7 @@ import { Acts } from "../kit/Acts.tsx"
 import { Filters, whereOf } from "../kit/Filters.tsx"
 import { Loaded, Rows } from "../kit/Sheet.tsx"
 import { idColumn, ListTable } from "../kit/Table.tsx"
-import { IdLink, Quote, State, Text, Value } from "../kit/Values.tsx"
+import { Quote, State, Text, Value } from "../kit/Values.tsx"
 import { useRead } from "../reads/Cache.ts"
 import { listRead, mayWrite, type Row, valueRead } from "../reads/Lists.ts"
 import { point } from "../reads/Point.ts"
@@ -14,8 +14,10 @@ import { factsOf } from "../record/Fact.ts"
 import { JudgedActs } from "../record/Judgement.tsx"
 import { Facts, Head, mayI, Moves, Sheet, VersionLine } from "../record/Page.tsx"
 import { actsOf } from "../record/StateActs.ts"
+import { RecordLink } from "../record/RecordLink.tsx"
 import * as Session from "../shell/Session.ts"
 import { Title } from "../shell/Title.tsx"
+import { word } from "../words/Words.ts"
 import {
   findingColumns,
   holdColumns,
@@ -48,13 +50,9 @@ export const RestrictionsPage = () => {
             name: "In",
             draw: ({ instrumentId }) =>
               typeof instrumentId === "string" ? (
-                <IdLink
+                <RecordLink
                   id={instrumentId}
-                  href={
-                    mayI("instruments.get")
-                      ? `instruments/${encodeURIComponent(instrumentId)}`
-                      : null
-                  }
+                  href={`instruments/${encodeURIComponent(instrumentId)}`}
                 />
               ) : (
                 "every instrument"
@@ -112,7 +110,10 @@ const RestrictMany = () => {
                     )
                 },
                 { name: "The holder", draw: ({ entry }) => modeText(entry["mode"]) },
-                { name: "Reason", draw: ({ entry }) => <Text value={String(entry["reason"])} /> },
+                {
+                  name: "Reason",
+                  draw: ({ entry }) => <Text value={word(String(entry["reason"]))} />
+                },
                 {
                   name: "Faults",
                   draw: ({ line }) => {
@@ -259,7 +260,7 @@ const HoldView = ({ id, record }: IdProps & { readonly record: Row }) => {
       <Head id={id} states={[String(state)]}>
         <span class="context">
           of{" "}
-          <IdLink
+          <RecordLink
             id={String(instrumentId)}
             href={`instruments/${encodeURIComponent(String(instrumentId))}`}
           />
@@ -324,7 +325,7 @@ const HoldFindings = ({ id, isOpen }: IdProps & { readonly isOpen: boolean }) =>
           <ul class="rows">
             {open.map((findingId) => (
               <li key={findingId}>
-                <IdLink id={findingId} href={`findings/${encodeURIComponent(findingId)}`} />
+                <RecordLink id={findingId} href={`findings/${encodeURIComponent(findingId)}`} />
               </li>
             ))}
           </ul>

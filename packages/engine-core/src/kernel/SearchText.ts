@@ -13,6 +13,10 @@ const bytesOf = (codePoint: number): number =>
 const withoutCase = (text: string): string =>
   text.normalize("NFKC").toUpperCase().toLowerCase().replaceAll("ς", "σ").normalize("NFKC")
 
+/** Printable characters of ASCII, whose spaces are the only ones. */
+const plain = /^[ -~]*$/u
+const spaces = / {2,}/gu
+
 /**
  * Folds a text. Texts that differ by case, by compatible characters or by their spaces fold to one; a
  * control character counts as a space.
@@ -25,6 +29,8 @@ const withoutCase = (text: string): string =>
  * ```
  */
 export const fold = (text: string): string => {
+  // Ids, codes and most names: each step below leaves them as they are, but for their case and spaces.
+  if (plain.test(text)) return text.toLowerCase().replaceAll(spaces, " ").trim()
   // Folding once may make what folds again, such as a capital that has no small letter of its own.
   const folded = withoutCase(withoutCase(text.toWellFormed()))
   return folded.replaceAll(/[\s\p{Cc}]+/gu, " ").trim()
@@ -32,6 +38,9 @@ export const fold = (text: string): string => {
 
 /** The first bytes of a folded text, as a term has them: whole characters. */
 export const cut = (folded: string): string => {
+  if (folded.length <= termBytes && (folded.length * 3 <= termBytes || plain.test(folded))) {
+    return folded
+  }
   let bytes = 0
   let at = 0
   for (const character of folded) {

@@ -89,7 +89,8 @@ const termsBy = (
 }
 
 const keyOf = ({ collection, rank, recordId, text }: TermPlace): string =>
-  JSON.stringify([collection, recordId, rank, text])
+  // No folded text has a control character, and no id has one.
+  `${collection}\n${recordId}\n${rank}\n${text}`
 
 const placeOf = ({ collection, rank, recordId, text }: TermPlace): TermPlace => ({
   collection,

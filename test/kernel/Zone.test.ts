@@ -165,6 +165,17 @@ describe("a wall time in a zone", () => {
 
 describe("a zone", () => {
   it.each([
+    ["Europe/Zuerich", "the nearest is Europe/Zurich"],
+    ["Europe/Zurch", "the nearest is Europe/Zurich"],
+    ["america/new york", "the nearest is America/New_York"],
+    ["nowhere at all, and nothing like it", "an IANA name such as Europe/Zurich is expected"]
+  ])("is named where %s is no zone", (text, sentence) => {
+    expect(Result.getOrThrow(Result.flip(Zone.parse(text))).detail).toBe(
+      `there is no such time zone; ${sentence}`
+    )
+  })
+
+  it.each([
     "",
     "Nowhere/City",
     "+01:00",

@@ -5,6 +5,7 @@ import * as Date from "./Date.ts"
 import * as Gregorian from "./Gregorian.ts"
 import * as Instant from "./Instant.ts"
 import * as Month from "./Month.ts"
+import * as Nearest from "./Nearest.ts"
 import * as TimeOfDay from "./TimeOfDay.ts"
 
 /** An IANA name the platform knows, such as `Europe/Zurich`. */
@@ -22,7 +23,15 @@ const grammar = /^[A-Za-z][A-Za-z0-9_+-]{0,31}(?:\/[A-Za-z0-9_+-]{1,31}){0,2}$/
 export const parse = (text: string): Result.Result<Zone, ZoneFault> =>
   grammar.test(text) && clock(text) !== undefined
     ? Result.succeed(text as Zone)
-    : Codec.fault("there is no such time zone; an IANA name such as Europe/Zurich is expected")
+    : Codec.fault(unknown(text))
+
+/** Sentence on a text that is no time zone, with the nearest name that the platform lists. */
+const unknown = (text: string): string => {
+  const nearest = Nearest.near(text, Intl.supportedValuesOf("timeZone"))
+  return nearest === null
+    ? "there is no such time zone; an IANA name such as Europe/Zurich is expected"
+    : `there is no such time zone; the nearest is ${nearest}`
+}
 
 /**
  * Parses a zone literal of the source code; throws on a malformed one.

@@ -146,6 +146,8 @@ describe("the pages of instruments and holders", () => {
     ["holders.portfolio", Holder.portfolioColumns(true)],
     ["holders.admissions", Holder.admissionColumns],
     ["holders.movements", Holder.holderMovementColumns],
+    ["distribution-calendar.list", Instrument.calendarColumns],
+    ["distributions.list", Holder.holderDistributionColumns],
     ["holders.get", Holder.attributeColumns],
     ["holders.get", Holder.holderFacts],
     ["instruments.get", Instrument.overviewSheets.flatMap(({ rows }) => rows)]
@@ -166,6 +168,30 @@ describe("the pages of instruments and holders", () => {
     expect(offered("registrar", Instrument.instrumentTabs)).not.toContain("reconciliation")
     expect(offered("app", Holder.holderTabs)).not.toContain("restrictions")
     expect(offered("compliance", Holder.holderTabs)).toContain("restrictions")
+  })
+
+  it("filter the lists of their tabs by what these have", () => {
+    const wrong = [
+      ...[
+        "open-orders.list",
+        "holds.list",
+        "distributions.list",
+        "findings.list",
+        "reserves.list"
+      ].map((read) => [read, "instrumentId"] as const),
+      ...["proposals.list", "distribution-calendar.list", "reconciliation-verdict.list"].map(
+        (read) => [read, "instrumentId"] as const
+      ),
+      ...[
+        "open-orders.list",
+        "distributions.list",
+        "restrictions.list",
+        "external-accounts.list"
+      ].map((read) => [read, "holderId"] as const)
+    ].filter(
+      ([read, filter]) => table.reads[read]?.filters.every(({ name }) => name !== filter) !== false
+    )
+    expect(wrong).toEqual([])
   })
 
   it("say whether units are restricted to roles alone that read restrictions", () => {

@@ -14,6 +14,7 @@ import { holderColumns, holderTabs } from "./Holder.ts"
 import {
   AccountsTab,
   AdmissionsTab,
+  DistributionsTab,
   MovementsTab,
   OrdersTab,
   PortfolioTab,
@@ -92,6 +93,8 @@ const Tab = ({ tab, ...props }: TabProps & { readonly tab: string }) => {
       return <StatementsTab {...props} />
     case "tax":
       return <TaxTab {...props} />
+    case "distributions":
+      return <DistributionsTab {...props} />
     case "restrictions":
       return <RestrictionsTab {...props} />
     case "powers":

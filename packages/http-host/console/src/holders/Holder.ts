@@ -25,6 +25,7 @@ export const holderTabs: ReadonlyArray<TabRow> = [
   { name: "movements", title: "Movements", reads: ["holders.movements"] },
   { name: "statements", title: "Statements", reads: ["holders.statements"] },
   { name: "tax", title: "Tax statement", reads: ["holders.tax-statement"] },
+  { name: "distributions", title: "Distributions", reads: ["distributions.list"] },
   { name: "restrictions", title: "Restrictions", reads: ["restrictions.list"] },
   { name: "powers", title: "Consents", reads: ["holders.get"] },
   { name: "accounts", title: "Accounts", reads: ["external-accounts.list"] }
@@ -127,6 +128,15 @@ export const holderMovementColumns: ReadonlyArray<ColumnRow> = [
   { member: "units", as: "figure" },
   { member: "balanceAfter", title: "Held after", as: "figure" },
   { member: "reference", title: "By", as: "reference" }
+]
+
+/** Columns of the distributions in which a holder has a line. */
+export const holderDistributionColumns: ReadonlyArray<ColumnRow> = [
+  { member: "instrumentId", title: "Instrument" },
+  { member: "month" },
+  { member: "state", as: "state" },
+  { member: "recordDate" },
+  { member: "paymentDate" }
 ]
 
 export const attributeColumns: ReadonlyArray<ColumnRow> = [

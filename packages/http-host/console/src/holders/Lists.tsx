@@ -10,7 +10,13 @@ import { columnsOf } from "../record/Columns.tsx"
 import { CsvButton } from "../record/Csv.tsx"
 import { mayI } from "../record/Page.tsx"
 import { RowsOf } from "../record/RowsOf.tsx"
-import { admissionColumns, holderMovementColumns, mayWithdraw, portfolioColumns } from "./Holder.ts"
+import {
+  admissionColumns,
+  holderDistributionColumns,
+  holderMovementColumns,
+  mayWithdraw,
+  portfolioColumns
+} from "./Holder.ts"
 
 interface TabProps {
   readonly id: string
@@ -135,5 +141,18 @@ export const AccountsTab = ({ id }: TabProps) => (
       { member: "mappedBy" }
     ])}
     empty="No account of this holder is mapped."
+  />
+)
+
+export const DistributionsTab = ({ id }: TabProps) => (
+  <ListTable
+    caption="Distributions in which it has a line"
+    read="distributions.list"
+    where={{ holderId: id }}
+    columns={[
+      idColumn({ id: "distributionId", page: "distributions", title: "Distribution" }),
+      ...columnsOf(holderDistributionColumns)
+    ]}
+    empty="No distribution has a line of this holder."
   />
 )

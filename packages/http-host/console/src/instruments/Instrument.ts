@@ -240,6 +240,17 @@ export const movementColumns: ReadonlyArray<ColumnRow> = [
   { member: "reference", title: "By", as: "reference" }
 ]
 
+/** Columns of the months in which an instrument pays, past and to come. */
+export const calendarColumns: ReadonlyArray<ColumnRow> = [
+  { member: "month" },
+  { member: "periodState", title: "State", as: "state" },
+  { member: "recordDate" },
+  { member: "exDate" },
+  { member: "paymentDate" },
+  { member: "zone" },
+  { member: "distributionId", title: "Distribution" }
+]
+
 /** A line of the register. */
 export interface RegisterLine {
   readonly holderId: string | null

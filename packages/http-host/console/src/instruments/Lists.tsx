@@ -8,8 +8,8 @@ import type { ColumnRow } from "../record/Columns.ts"
 import { columnsOf } from "../record/Columns.tsx"
 import { CsvButton } from "../record/Csv.tsx"
 import { factsOf } from "../record/Fact.ts"
-import { Facts, Moves, Sheet } from "../record/Page.tsx"
-import { movementColumns, priceColumns } from "./Instrument.ts"
+import { Facts, mayI, Moves, Sheet } from "../record/Page.tsx"
+import { calendarColumns, movementColumns, priceColumns } from "./Instrument.ts"
 
 interface TabProps {
   readonly id: string
@@ -209,21 +209,33 @@ export const HoldsTab = ({ id }: TabProps) => (
 )
 
 export const DistributionsTab = ({ id }: TabProps) => (
-  <Listed
-    id={id}
-    caption="Distributions"
-    read="distributions.list"
-    idOf="distributionId"
-    page="distributions"
-    columns={[
-      { member: "month" },
-      { member: "state", as: "state" },
-      { member: "rollState", title: "Roll", as: "state" },
-      { member: "recordDate" },
-      { member: "paymentDate" }
-    ]}
-    empty="No distribution was executed."
-  />
+  <>
+    {mayI("distribution-calendar.list") ? (
+      <ListTable
+        caption="Calendar"
+        read="distribution-calendar.list"
+        prefix="calendar-"
+        where={{ instrumentId: id }}
+        columns={columnsOf(calendarColumns)}
+        empty="No month is in sight: the instrument does not distribute."
+      />
+    ) : null}
+    <Listed
+      id={id}
+      caption="Distributions"
+      read="distributions.list"
+      idOf="distributionId"
+      page="distributions"
+      columns={[
+        { member: "month" },
+        { member: "state", as: "state" },
+        { member: "rollState", title: "Roll", as: "state" },
+        { member: "recordDate" },
+        { member: "paymentDate" }
+      ]}
+      empty="No distribution was executed."
+    />
+  </>
 )
 
 export const FindingsTab = ({ id }: TabProps) => (

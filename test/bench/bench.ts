@@ -27,6 +27,7 @@ const benches: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>
   waits: async () => (await import("./http.ts")).waits,
   reads: () => import("./reads.ts"),
   search: () => import("./search.ts"),
+  work: () => import("./work.ts"),
   registers: () => import("./registers.ts"),
   reports: () => import("./reports.ts"),
   lots: () => import("./lots.ts"),

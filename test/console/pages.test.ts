@@ -7,6 +7,7 @@ import * as Action from "../../packages/http-host/console/src/approvals/Action.t
 import * as Precheck from "../../packages/http-host/console/src/approvals/Precheck.ts"
 import { enteredOf, type Field, fieldsOf } from "../../packages/http-host/console/src/kit/Schema.ts"
 import * as Pages from "../../packages/http-host/console/src/pages/Pages.ts"
+import * as Work from "../../packages/http-host/console/src/work/Work.ts"
 import * as Navigation from "../../packages/http-host/console/src/shell/Navigation.ts"
 import * as SignInParameters from "../../packages/http-host/console/src/shell/SignInParameters.ts"
 import * as Token from "../../packages/http-host/console/src/shell/Token.ts"
@@ -16,6 +17,8 @@ import * as Problems from "../../packages/http-host/console/src/words/Problems.t
 import * as Waiting from "../../packages/http-host/console/src/words/Waiting.ts"
 import * as EngineFigures from "#core/writes/Figures.ts"
 import { document, membersOf, schemas, table } from "./interface.ts"
+import { builtIn } from "#core/catalogue.ts"
+import * as WaitingKinds from "#core/reads/WaitingKinds.ts"
 
 describe("a request to sign in", () => {
   const signIn: Parameters<typeof SignInParameters.ofRequest>[0] = {
@@ -109,6 +112,51 @@ describe("the table of pages", () => {
       ([name, { path }]) => (byPath.get(path as never) ?? name) !== name
     )
     expect(wrong).toEqual([])
+  })
+})
+
+describe("the page of work", () => {
+  const pageOf = (href: string, actionKey: string | null = null) =>
+    Work.pageOf({ actionKey, resource: { kind: "any", id: "x", href } })
+
+  it("leads to the action, to the record or to what it belongs to, and else to its list", () => {
+    expect(pageOf("/v1/holds/h-1", "a b")).toBe("approvals/a%20b")
+    expect(pageOf("/v1/holds/h-1")).toBe("holds/h-1")
+    expect(pageOf("/v1/subscriptions/s-1")).toBe("subscriptions/s-1")
+    expect(pageOf("/v1/reserves/r-1/mints/m-1")).toBe("reserves/r-1")
+    expect(pageOf("/v1/proposals")).toBe("proposals")
+    expect(pageOf("/v1/none/n-1")).toBeNull()
+  })
+
+  it("has a page for every path that work may have", () => {
+    const kinds = [...WaitingKinds.of(builtIn).values()].filter(
+      ({ collection }) => collection.name !== "approval"
+    )
+    const paths = kinds.map(
+      ({ subjectOf, collection }) =>
+        [collection.name, subjectOf(new Proxy({}, { get: () => "x" })).resource.href] as const
+    )
+    const without = paths.filter(([, href]) => pageOf(href) === null).map(([name]) => name)
+    expect(without).toEqual([])
+  })
+
+  it("counts each kind once, what is overdue first", () => {
+    const count = (resourceKind: string, waiting: number, overdue: number, capped = false) => ({
+      ...{ resourceKind, waiting, overdue, capped }
+    })
+    expect(
+      Work.tallied([count("order", 1_000, 0, true), count("hold", 2, 1), count("order", 3, 0)])
+    ).toEqual([
+      { kind: "hold", waiting: 2, overdue: 1, isCapped: false },
+      { kind: "order", waiting: 1_003, overdue: 0, isCapped: true }
+    ])
+  })
+
+  it("names roles for an auditor alone, who has no work of its own", () => {
+    expect(Work.namedRoles([], ["operator", "auditor"])).toBeUndefined()
+    expect(Work.namedRoles([], ["auditor"])).toEqual(Work.workRoles)
+    expect(Work.namedRoles(["risk"], ["auditor"])).toEqual(["risk"])
+    expect(Work.workRoles).toEqual(WaitingKinds.workRoles)
   })
 })
 

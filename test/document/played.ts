@@ -42,14 +42,18 @@ class Best {
 }
 
 /**
- * An answer of which a person sees the form at a glance: of each list its first row, of hashes, the
- * fingerprints of parties and the ids of contracts the first digits.
+ * An answer of which a person sees the form at a glance: of each list its first row, of hashes, cursors,
+ * the fingerprints of parties and the ids of contracts the first digits.
  */
 const cut = (text: string): string =>
   PlainJson.stringify(cutPlain(Result.getOrThrow(PlainJson.parse(text))))
 
 const cutPlain = (plain: PlainJson.Plain): PlainJson.Plain => {
-  if (typeof plain === "string") return plain.replaceAll(/[0-9a-f]{32,}/g, (hex) => hex.slice(0, 8))
+  if (typeof plain === "string") {
+    return plain
+      .replaceAll(/[0-9a-f]{32,}/g, (hex) => hex.slice(0, 8))
+      .replaceAll(/[\w-]{100,}/g, (cursor) => cursor.slice(0, 16))
+  }
   if (Array.isArray(plain)) return plain.slice(0, 1).map(cutPlain)
   if (typeof plain !== "object" || plain === null || PlainJson.isPlainNumber(plain)) return plain
   return Object.fromEntries(Object.entries(plain).map(([name, member]) => [name, cutPlain(member)]))
@@ -281,6 +285,8 @@ const queries: Readonly<Record<string, ReadonlyArray<string>>> = {
     "act=subscription.claim&holderId=h1&amount=1000&payment=wire",
     "act=redemption.claim&holderId=h1&units=1&payment=wire"
   ],
+  "work.list": ["limit=1&role=operator", "limit=1&role=approver"],
+  "work-counts.list": ["role=operator"],
   "instruments.series": ["metric=price&interval=day", "metric=price"],
   "search.list": ["q=fund&limit=1"],
   "auditLog.list": ["limit=1"],
@@ -347,7 +353,8 @@ const valueOf = (text: string): string => text.slice(text.indexOf('"value":') + 
 
 const isEmpty = (text: string): boolean => {
   const { value } = JSON.parse(text)
-  return value === undefined || (Array.isArray(value) && value.length === 0)
+  const list: unknown = value?.counts ?? value
+  return value === undefined || (Array.isArray(list) && list.length === 0)
 }
 
 const roleOf = ({ admits }: Route): string => {

@@ -39,6 +39,7 @@ export default defineConfig({
       "test/operations/reserve-races.spec.ts",
       "test/operations/stopping-payments.spec.ts",
       "test/records/group-commit.prop.ts",
+      "test/records/waits.prop.ts",
       "test/records/facts.prop.ts",
       "test/projection/lot-replay.prop.ts",
       "test/projection/fold.prop.ts",

@@ -11,9 +11,11 @@ import * as OpenOrderQueries from "#core/overviews/OpenOrderQueries.ts"
 import * as PrecheckQueries from "#core/overviews/precheck/PrecheckQueries.ts"
 import * as ReserveOrderQueries from "#core/reserves/reserve-order/ReserveOrderQueries.ts"
 import { holds } from "#core/restraints/hold/Hold.ts"
+import * as HoldQueries from "#core/restraints/hold/HoldQueries.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import { id } from "../machines/subscriptions.ts"
+import * as WorkLaw from "../reads/work-law.ts"
 import * as BrokenReserveOrders from "../rules/broken-reserve-orders.ts"
 import * as Backed from "./backed.ts"
 import { rowsOf, sets, under } from "./controlled.ts"
@@ -498,6 +500,11 @@ describe("an order that does not settle", () => {
       yield* Minting.acceptsRedemption(scene, redeeming)
       yield* Minting.turn
       assert.deepEqual(yield* actions, ["hold.release"])
+      // The work of operators and risk is the hold, and the two orders that it stops.
+      const waiting = yield* WorkLaw.check(WorkLaw.staff)
+      const { value } = yield* Venue.list(HoldQueries.list, {})
+      yield* Calls.write("hold.release", { holdId: value[0]!.holdId }, { reason: "seen" })
+      assert.isAtLeast(waiting - (yield* WorkLaw.check(WorkLaw.staff)), 6)
     }).pipe(engine())
   )
 

@@ -11,6 +11,7 @@ import { idOf, registerEntries } from "#core/instruments/register/RegisterEntry.
 import { checkNames } from "#core/vocabulary/ReconciliationChecks.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
+import * as WorkLaw from "../reads/work-law.ts"
 import * as Reconciling from "./reconciling.ts"
 import * as Story from "./story.ts"
 import * as Venue from "./venue.ts"
@@ -87,6 +88,8 @@ describe("a reconciliation run", () => {
           `movements-balance alice open 5`,
           "register-supply fund-a open -5"
         ])
+        // The hold and its three findings, each for operators and for risk, and for the auditor once more.
+        assert.isAtLeast(yield* WorkLaw.check(WorkLaw.staff), 16)
 
         // A day later the same differences are the same findings, and join the open hold.
         yield* TestClock.adjust("25 hours")

@@ -9,7 +9,18 @@ import * as Watch from "#core/reads/Watch.ts"
 import { engine, stores } from "../engine/stores.ts"
 import { timers } from "../engine/timers.ts"
 
-const lookUps = ["find", "get", "many", "list", "stream", "ids", "countBy", "search", "versions"]
+const lookUps = [
+  "find",
+  "get",
+  "many",
+  "list",
+  "stream",
+  "ids",
+  "countBy",
+  "search",
+  "versions",
+  "waits"
+]
 /** Parts of a transaction; a read runs in none. */
 const writes = [
   "transact",
@@ -41,6 +52,7 @@ const called = {
   ids: ({ ids }: Records["Service"]) => Stream.runDrain(ids(timers, {})),
   countBy: ({ countBy }: Records["Service"]) => Effect.ignore(countBy(timers, "href", {})),
   search: ({ search }: Records["Service"]) => search.page({ ranges: [], prefix: "q", limit: 1 }),
+  waits: ({ waits }: Records["Service"]) => waits.conditions(asking.pin),
   versions: ({ versions }: Records["Service"]) =>
     versions(timers, ["t1"], { from: Offset.of(0), through: Offset.of(1) })
 } as const

@@ -57,7 +57,9 @@ const factText = (n: number) => `{"fact":"fact-${n}"}`
 /** The rows of a draft whose version is stored. */
 const rowsOf = (stored: UnitOfWork.Draft) => {
   const closes = Flush.closedBy([stored], stamp)
-  const { facts, versions } = Flush.rowsOf([stored], { closes, stamp, texts: new Map() })
+  const { facts, versions } = Flush.rowsOf([stored], {
+    ...{ closes, stamp, texts: new Map(), waiting: new Map() }
+  })
   return { fact: facts[0], version: versions[0] }
 }
 
@@ -129,7 +131,9 @@ const recording = (
         })
     },
     queue: { enqueue: () => Effect.void },
-    outbox: { owed: () => Effect.succeed({ drafts: [], items: [], webhooks: "same" }) }
+    outbox: { owed: () => Effect.succeed({ drafts: [], items: [], webhooks: "same" }) },
+    kinds: new Map(),
+    waiting: new Map()
   }
   return { ports: ports as unknown as Flush.Ports, facts, bodies }
 }

@@ -110,7 +110,9 @@ describe("a line that an epoch lost before its store knew it", () => {
         }
       }
       // The file of the version before.
-      file.exec("drop table term; drop table term_mark")
+      file.exec(
+        "drop table term; drop table term_mark; drop table waiting; drop table waiting_mark"
+      )
       file.exec("pragma user_version = 2")
       file.close()
       const store = yield* Layer.build(Layer.fresh(Sqlite.layer({ folder })))

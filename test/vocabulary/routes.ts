@@ -87,6 +87,7 @@ const queries = `
 /reserves /reserves/{reserveId} /reserves/{reserveId}/amendments /reserves/{reserveId}/mints /reserves/{reserveId}/redemptions /reserves/{reserveId}/lock-agreements /reserves/{reserveId}/reports /reserves/{reserveId}/amendments/{amendmentId} /reserves/{reserveId}/mints/{mintId} /reserves/{reserveId}/redemptions/{reserveRedemptionId} /reserves/{reserveId}/lock-agreements/{lockAgreementId} /reserves/{reserveId}/reports/{reportId} | operator approver risk auditor app registrar:near
 /search | operator approver risk compliance auditor
 /proposals /open-orders | operator approver risk compliance auditor app investor:own registrar:near
+/work /work-counts | operator approver risk compliance auditor
 /external-statements /external-statements/{externalStatementId} /external-statements/{externalStatementId}/lines /external-statements/{externalStatementId}/restatement | approver auditor operator risk
 /cash-matches | operator approver risk auditor
 /external-sources /external-sources/{externalSourceId} | approver auditor operator risk

@@ -16,7 +16,7 @@ describe("the lists of the API", () => {
         vocabulary.askedOperationKinds
       ],
       ["operation kinds the engine opens", 3, given.addedOperationKinds, vocabulary.engineOpened],
-      ["resource kinds", 26, given.resourceKinds, vocabulary.ResourceKind.members],
+      ["resource kinds", 29, given.resourceKinds, vocabulary.ResourceKind.members],
       ["roles", 10, given.roles, vocabulary.Role.members],
       ["event kinds", 2, given.eventKinds, vocabulary.EventKind.members],
       ["journal events", 5, given.journalEvents, Object.keys(vocabulary.journalEvents)]

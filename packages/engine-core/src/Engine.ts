@@ -42,6 +42,7 @@ import * as FromLedgerIndex from "./projection/FromLedgerIndex.ts"
 import type { FromLedger } from "./projection/FromLedger.ts"
 import * as SearchKinds from "./overviews/search/SearchKinds.ts"
 import * as ReadsLayer from "./reads/layer.ts"
+import * as WaitingKinds from "./reads/WaitingKinds.ts"
 import type { Queries } from "./reads/Queries.ts"
 import * as LedgerReach from "./records/LedgerReach.ts"
 import { reserveReporting } from "./reserves/report/ReportRunner.ts"
@@ -52,6 +53,8 @@ import * as StartSteps from "./reconciliation/run/StartSteps.ts"
 import * as RecordsLayer from "./records/layer.ts"
 import type { Records } from "./records/Records.ts"
 import * as SearchTerms from "./records/SearchTerms.ts"
+import { indexingWaits } from "./records/WaitIndexRunner.ts"
+import * as Waits from "./records/Waits.ts"
 import * as Workers from "./records/Workers.ts"
 import { entryTerms } from "./statements/external-statement/EntryTerms.ts"
 import { searchFilling } from "./statements/external-statement/SearchRunner.ts"
@@ -182,7 +185,8 @@ const tasksOf = ({
   dailyRun,
   reserveReporting,
   indexing,
-  searchFilling
+  searchFilling,
+  indexingWaits
 ]
 
 /** Writes that only the engine opens: nobody calls them, so that no list of operations has them. */
@@ -280,6 +284,8 @@ const assembled = ({
     // Of the whole catalogue, so that no choice of operations leaves records out of the search.
     Layer.provide(Layer.succeed(SearchTerms.Declared, SearchKinds.of(catalogue))),
     Layer.provide(Layer.succeed(SearchTerms.DeclaredParts, [entryTerms])),
+    // From the whole catalogue, so that no choice of operations leaves records out of the list of work.
+    Layer.provide(Layer.succeed(Waits.Declared, WaitingKinds.of(catalogue))),
     Layer.provide(Layer.succeed(HistoryKeeper.Declared, Catalogue.historyKeepers)),
     // Of the whole catalogue, so that no choice of operations reveals what earlier ones announced.
     Layer.provide(Layer.succeed(ConcealedRecord, catalogue.concealed)),

@@ -10,14 +10,21 @@ import { holds as openHolds } from "#core/restraints/hold/Hold.ts"
 import { redemptions } from "#core/orders/redemption/Redemption.ts"
 import { subscriptions } from "#core/orders/subscription/Subscription.ts"
 import { unexpectedFacts } from "#core/projection/Unexpected.ts"
+import * as WorkLaw from "../../reads/work-law.ts"
 import { holds, same } from "../books.ts"
 import * as SearchTerms from "#core/records/SearchTerms.ts"
 import * as DistributionAudit from "./distribution-audit.ts"
 import { add, atoms, whole as one } from "./figures.ts"
+import { staff } from "./people.ts"
 import { note, type Town } from "./town.ts"
 import { member } from "./wallets.ts"
 
 const limit = 100_000
+
+/** A person of each role of the venue's people, and one with two roles. */
+const workers = ["operator-1", "approver-1", "risk-1", "compliance-1", "both-1"].flatMap((sub) =>
+  staff.filter((person) => person.sub === sub)
+)
 
 const listed = (amounts: Iterable<readonly [string, bigint]>) =>
   [...amounts].filter(([, one]) => one !== 0n).toSorted(([a], [b]) => (a < b ? -1 : 1))
@@ -309,4 +316,7 @@ export const whole = Effect.fnUntraced(function* (town: Town) {
   yield* people(town)
   yield* searched(town)
   yield* DistributionAudit.atRest(town)
+  // The list of work is what the views of all lists wait for, for people of every role.
+  const waiting = yield* WorkLaw.check(workers)
+  if (waiting > 0) note(town, "work waits")
 })

@@ -34,3 +34,12 @@ export const awaitedStatements = Collection.define<AwaitedStatements, typeof Rep
     keptBy: "engine"
   }
 )
+
+const keyPrefix = "statements:"
+
+/** Key of the condition of waiting records that checks of an instrument wait for statements. */
+export const awaitedKey = (instrumentId: string): string => `${keyPrefix}${instrumentId}`
+
+/** The instrument of such a key; undefined: it is the key of another condition. */
+export const awaitedFor = (key: string): string | undefined =>
+  key.startsWith(keyPrefix) ? key.slice(keyPrefix.length) : undefined

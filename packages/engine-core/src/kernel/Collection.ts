@@ -26,6 +26,28 @@ export interface WaitingOn {
   readonly by: Instant.Instant | null
 }
 
+/**
+ * An act that a record waits for as the index of waiting records keeps it: over a span of the clock, in a
+ * state of its own, or only while a condition about other records holds.
+ */
+export interface IndexedWait extends WaitingOn {
+  /** First instant at which it waits so; absent: from ever. */
+  readonly from?: Instant.Instant
+  /** Instant from which it no longer waits so; absent: for ever. */
+  readonly until?: Instant.Instant
+  /** State that the list of waiting records shows and filters by; absent: the record's `state`. */
+  readonly state?: string
+  /** Condition about other records that must hold, or must not, for the record to wait so. */
+  readonly condition?: WaitCondition
+}
+
+/** Condition about other records, by a key that the overview of waiting records judges at the pin. */
+export interface WaitCondition {
+  readonly key: string
+  /** False: the record waits so while the condition does not hold. */
+  readonly holds: boolean
+}
+
 /** The next clock move of a record: its time and its fact. */
 export interface DueMove<F> {
   readonly at: Instant.Instant
@@ -74,6 +96,11 @@ export interface Collection<R = unknown, F = unknown> {
   /** The clock move that comes next, if any: reads ripen a record with the moves due at their pin. */
   due(record: R): DueMove<F> | undefined
   waitingOn(record: R): ReadonlyArray<WaitingOn>
+  /**
+   * Waits as `waitingOn` and the views of the record answer them together, where they depend on the clock
+   * without a clock move, or on other records; absent: `waitingOn`.
+   */
+  indexedWaits?(record: R): ReadonlyArray<IndexedWait>
   readonly invariants: Invariant.Invariants<R>
   /** Events of the record's opening (`fact` undefined) or of a fact that moves it. */
   announce(after: R, fact: F | undefined): ReadonlyArray<Announcement>
@@ -124,6 +151,7 @@ export const define = <R, F>(
         | "ripensTo"
         | "due"
         | "waitingOn"
+        | "indexedWaits"
         | "invariants"
         | "announce"
         | "expectations"

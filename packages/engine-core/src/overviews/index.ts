@@ -12,6 +12,7 @@ import * as MovementQueries from "./register/MovementQueries.ts"
 import * as RegisterQueries from "./register/RegisterQueries.ts"
 import * as SearchQueries from "./search/SearchQueries.ts"
 import * as SeriesQueries from "./series/SeriesQueries.ts"
+import * as WorkQueries from "./WorkQueries.ts"
 import { formulas } from "./tax-statement/TaxFormulas.ts"
 import * as TaxQueries from "./tax-statement/TaxQueries.ts"
 
@@ -31,7 +32,12 @@ const holder = Noun.declare({
 })
 
 const worklist = Noun.declare({
-  queries: [...OpenOrderQueries.queries, ...ProposalQueries.queries, ...CashMatchQueries.queries]
+  queries: [
+    ...OpenOrderQueries.queries,
+    ...ProposalQueries.queries,
+    ...CashMatchQueries.queries,
+    ...WorkQueries.queries
+  ]
 })
 
 const search = Noun.declare({ queries: SearchQueries.queries })

@@ -125,6 +125,7 @@ export const make = (
       collection.keptBy === "ledger"
         ? Effect.succeed(new Map())
         : records.countBy(collection, column, query),
+    waits: records.waits,
     uncommitted: ({ name }, { anyOf, column }) =>
       Effect.sync(() => {
         const values = new Set<string | null | undefined>(anyOf)

@@ -99,6 +99,13 @@ export const make = (
         ...records.search,
         page: (query) => Effect.suspend(() => depends(records.search.page(query)))
       },
+      // A deadline that passes changes the rows, and no record is read by which that is noted.
+      waits: {
+        ...records.waits,
+        list: (query) => Effect.suspend(() => depends(records.waits.list(query))),
+        counts: (query) => Effect.suspend(() => depends(records.waits.counts(query))),
+        conditions: (queryPin) => Effect.suspend(() => depends(records.waits.conditions(queryPin)))
+      },
       // The range is not that of this head, whatever the offsets.
       versions: (collection, ids, range) =>
         Effect.suspend(() => depends(records.versions(collection, ids, range)))

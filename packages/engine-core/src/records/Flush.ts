@@ -15,6 +15,7 @@ import * as Columns from "./Columns.ts"
 import type { Outbox } from "./Outbox.ts"
 import * as SearchTerms from "./SearchTerms.ts"
 import { type Draft, stamping, type UnitOfWork } from "./UnitOfWork.ts"
+import * as Waits from "./Waits.ts"
 
 /** The largest payload of an event, in bytes (docs/contract/event-feed.md#payloads). */
 const payloadMax = 16_384
@@ -37,6 +38,8 @@ export interface Ports {
   readonly kinds: SearchTerms.SearchedKinds
   readonly sha256: Crypto["Service"]["sha256"]
   readonly tenantId: string
+  /** The kinds of record whose waits are indexed. */
+  readonly waiting: ReadonlyMap<string, Waits.WaitingKind>
 }
 
 /**
@@ -48,9 +51,9 @@ export interface Ports {
 export const flush = (ports: Ports) =>
   Effect.fnUntraced(function* (work: UnitOfWork) {
     if (isEmpty(work)) return
-    const { feed, queue, outbox, tenantId, sha256 } = ports
+    const { feed, queue, outbox, tenantId, sha256, waiting } = ports
     // Other writers wait for the head: what one batch holds is encoded before the head is taken.
-    const texts = textsOf(work.drafts.slice(0, batchMax))
+    const texts = textsOf(work.drafts.slice(0, batchMax), waiting)
     const difference = SearchTerms.differenceOf(searchedChanges(work.drafts, ports.kinds))
     const head = yield* feed.take(Instant.sortable(yield* Instant.now))
     const instant = Instant.of(head.at)
@@ -134,17 +137,23 @@ export const withoutSources = (
 /** A draft as stored text, before its stamp; without `version` where a later draft replaces it. */
 interface Texts {
   readonly fact: string
-  readonly version?: Pick<VersionRow, "body" | "filters">
+  readonly version?: Pick<VersionRow, "body" | "filters" | "waits">
 }
 
 /** Encodes drafts before their stamp exists, which may show more of them to be replaced. */
-const textsOf = (drafts: ReadonlyArray<Draft>): ReadonlyMap<Draft, Texts> =>
-  encoded(drafts, closedBy(drafts, { nextOffset: undefined }))
+const textsOf = (
+  drafts: ReadonlyArray<Draft>,
+  waiting: Ports["waiting"]
+): ReadonlyMap<Draft, Texts> =>
+  encoded(drafts, { stored: closedBy(drafts, { nextOffset: undefined }), waiting })
 
 /** Encodes the facts of drafts, and the records of those whose version is stored. */
 const encoded = (
   drafts: ReadonlyArray<Draft>,
-  stored: ReadonlyMap<Draft, unknown>
+  {
+    stored,
+    waiting
+  }: { readonly stored: ReadonlyMap<Draft, unknown>; readonly waiting: Ports["waiting"] }
 ): ReadonlyMap<Draft, Texts> => {
   const texts = new Map<Draft, Texts>()
   const bodies = new Map<Draft, string>()
@@ -161,7 +170,11 @@ const encoded = (
   }
   for (const [draft, body] of bodies) {
     const filters = Columns.of(draft.collection, draft.record)
-    texts.set(draft, { fact: texts.get(draft)!.fact, version: { body, filters } })
+    const waits = Waits.written(waiting.get(draft.collection.name), draft)
+    texts.set(draft, {
+      fact: texts.get(draft)!.fact,
+      version: { body, filters, ...(waits === undefined ? {} : { waits }) }
+    })
   }
   return texts
 }
@@ -179,16 +192,18 @@ export interface Stamp {
 
 /** Writes drafts batch by batch: the next batch is encoded while the store writes the facts of one. */
 const writeDrafts = Effect.fnUntraced(function* (
-  { factLog, documents }: Ports,
+  { factLog, documents, waiting }: Ports,
   drafts: ReadonlyArray<Draft>,
   { stamp, texts }: { readonly stamp: Stamp; readonly texts: ReadonlyMap<Draft, Texts> }
 ) {
   const closes = closedBy(drafts, stamp)
   const [first, ...others] = batchesOf(drafts)
-  let rows = rowsOf(first ?? [], { closes, stamp, texts })
+  let rows = rowsOf(first ?? [], { closes, stamp, texts, waiting })
   for (const batch of others) {
     // The yield sends the facts before the processor is busy with encoding.
-    const encode = Effect.map(Effect.yieldNow, () => rowsOf(batch, { closes, stamp, texts }))
+    const encode = Effect.map(Effect.yieldNow, () =>
+      rowsOf(batch, { closes, stamp, texts, waiting })
+    )
     const [, next] = yield* Effect.all([factLog.append(rows.facts), encode], { concurrency: 2 })
     yield* documents.put(rows.versions)
     rows = next
@@ -235,30 +250,35 @@ export const rowsOf = (
   {
     closes,
     stamp,
-    texts
+    texts,
+    waiting
   }: {
     readonly closes: ReadonlyMap<Draft, number>
     readonly stamp: Stamp
     readonly texts: ReadonlyMap<Draft, Texts>
+    readonly waiting: Ports["waiting"]
   }
 ): { readonly facts: ReadonlyArray<FactRow>; readonly versions: ReadonlyArray<VersionRow> } => {
-  const rest = encoded(
+  const others = encoded(
     drafts.filter((draft) => !texts.has(draft)),
-    closes
+    { stored: closes, waiting }
   )
   const factTexts: Array<string> = []
   const bodies: Array<string> = []
-  const stored: Array<Pick<VersionRow, "closes" | "filters"> & { readonly draft: Draft }> = []
+  const stored: Array<
+    Pick<VersionRow, "closes" | "filters" | "waits"> & { readonly draft: Draft }
+  > = []
   for (const draft of drafts) {
-    const { fact, version } = (texts.get(draft) ?? rest.get(draft))!
+    const { fact, version } = (texts.get(draft) ?? others.get(draft))!
     factTexts.push(fact)
     const closed = closes.get(draft)
     if (closed === undefined) continue
     if (version === undefined) {
       throw new Error(`${draft.collection.name} ${draft.recordId}: a stored version is not encoded`)
     }
-    bodies.push(version.body)
-    stored.push({ draft, closes: closed, filters: version.filters })
+    const { body, ...rest } = version
+    bodies.push(body)
+    stored.push({ draft, closes: closed, ...rest })
   }
   const stampedFacts = stamp.stamped(factTexts)
   const stampedBodies = stamp.stamped(bodies)

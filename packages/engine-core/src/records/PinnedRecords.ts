@@ -91,6 +91,8 @@ export const at = (
     ids: (collection, query) => records.ids(collection, pinned(query)),
     countBy: (collection, column, query) => records.countBy(collection, column, pinned(query)),
     search: records.search,
+    // Each of its queries names its pin.
+    waits: records.waits,
     // A point of the past has no uncommitted writes.
     uncommitted: () => Effect.succeed([]),
     // Locks are no-ops: the past does not change.

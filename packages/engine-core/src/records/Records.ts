@@ -10,6 +10,7 @@ import type { Refused, Unavailable } from "../kernel/Refusal.ts"
 import type { WorkItem } from "../ports/storage/WorkQueue.ts"
 import type { Act } from "./Act.ts"
 import type { SearchIndex } from "./SearchIndex.ts"
+import type { WaitIndex } from "./WaitIndex.ts"
 
 /** A record with its version, and the times of its creation and last change. */
 export type Stored<R> = R & StoreColumns
@@ -144,6 +145,8 @@ export class Records extends Context.Service<
       column: string,
       query: Omit<Query, "after" | "direction">
     ) => Effect.Effect<ReadonlyMap<string, number>, Unavailable>
+    /** The index of the acts that records wait for, by role. */
+    readonly waits: WaitIndex
 
     /** Opens a record; refuses `already-exists` when the id is taken. Only inside `transact`. */
     readonly open: <R, F>(

@@ -12,6 +12,7 @@ import type { WorkItem } from "../ports/storage/WorkQueue.ts"
 import type { Act } from "./Act.ts"
 import type { Consequence } from "./Consequence.ts"
 import type { Records, Stored } from "./Records.ts"
+import type * as Waits from "./Waits.ts"
 
 /**
  * One fact to append and the version it makes, as plain data without closures: a large transaction
@@ -32,6 +33,8 @@ export interface Draft {
   readonly before?: unknown
   /** Undefined for a record that opens here: it is created at the stamp. */
   readonly createdAt: Instant.Instant | undefined
+  /** Waits of the version that is stored before this change; absent: it has none. */
+  readonly waited?: Waits.Before
 }
 
 /** A record as this transaction has written it last. */
@@ -39,6 +42,7 @@ export interface WrittenRecord {
   readonly record: unknown
   readonly version: number
   readonly createdAt: Instant.Instant | undefined
+  readonly waited?: Waits.Before
 }
 
 /** A consequence of a change, and what the change concerns. */
@@ -112,6 +116,8 @@ interface Change<R, F> extends Pick<Draft, "recordId" | "offset" | "createdAt"> 
   /** The record before the change; undefined: it opens. */
   readonly before: R | undefined
   readonly steps: Steps<R, F>
+  /** Waits of the record before the change; undefined: it has none. */
+  readonly waited: Waits.Before | undefined
   readonly act: Act
   readonly items: ReadonlyArray<WorkItem>
   readonly consequences: ReadonlyArray<Consequence>
@@ -137,6 +143,7 @@ export const write = Effect.fnUntraced(function* <R, F>(
   // A record opened in this transaction has no stamp yet: the flush gives it one.
   const createdAt = written === undefined ? change.createdAt : written.createdAt
   const { trace } = act
+  const waited = waitedBefore(change, written)
   let { version } = change
   let earlier: unknown = before
   for (const { announcements, by, fact, record } of steps) {
@@ -144,7 +151,8 @@ export const write = Effect.fnUntraced(function* <R, F>(
     version += 1
     addDraft(work, {
       ...{ collection, recordId, version, cause, offset, record, fact, createdAt },
-      ...(change.isSearched ? { before: earlier } : {})
+      ...(change.isSearched ? { before: earlier } : {}),
+      ...(waited === undefined ? {} : { waited })
     })
     earlier = record
     for (const announcement of announcements) {
@@ -160,6 +168,15 @@ export const write = Effect.fnUntraced(function* <R, F>(
   }
   return asStored<R>(work, { record, version, createdAt }, act.now)
 })
+
+/** Waits before a change: of a record that the transaction has written itself, the stored ones are not known. */
+const waitedBefore = (
+  { waited }: { readonly waited: Waits.Before | undefined },
+  written: WrittenRecord | undefined
+): Waits.Before | undefined => {
+  if (written === undefined) return waited
+  return waited === undefined && written.waited === undefined ? undefined : "unread"
+}
 
 /**
  * The failure of a write whose record another writer has moved: the transaction runs again, so no

@@ -12,6 +12,7 @@ import type { SearchedKinds } from "./SearchTerms.ts"
 import type { Timely } from "./Timely.ts"
 import * as UnitOfWork from "./UnitOfWork.ts"
 import type { Versions } from "./Versions.ts"
+import * as Waits from "./Waits.ts"
 
 /**
  * The offset from which a fact holds. A record that no offset dates is at 0; a fact of a ledger
@@ -47,7 +48,7 @@ const checkUnused = Effect.fnUntraced(function* <R, F>(
   )
 })
 
-const opening = ({ find, timely, consequences, kinds }: Omit<Parts, "versions">) =>
+const opening = ({ find, timely, consequences, kinds }: Omit<Parts, "versions" | "waiting">) =>
   Effect.fnUntraced(function* <R, F>(collection: Collection.Collection<R, F>, record: R, act: Act) {
     const offset = offsetOf(collection.keptBy, act)
     if (collection.ids === "given") yield* checkUnused(find, collection, record)
@@ -59,12 +60,12 @@ const opening = ({ find, timely, consequences, kinds }: Omit<Parts, "versions">)
     const createdAt = collection.keptBy === "own" ? act.now : undefined
     return yield* UnitOfWork.write(collection, {
       ...change,
-      ...{ offset, createdAt, act, items, consequences },
+      ...{ offset, createdAt, act, items, consequences, waited: undefined },
       isSearched: kinds.has(collection.name)
     })
   })
 
-const appending = ({ versions, timely, consequences, kinds }: Omit<Parts, "find">) =>
+const appending = ({ versions, timely, consequences, kinds, waiting }: Omit<Parts, "find">) =>
   Effect.fnUntraced(function* <R, F>(
     collection: Collection.Collection<R, F>,
     loaded: Stored<R>,
@@ -81,14 +82,15 @@ const appending = ({ versions, timely, consequences, kinds }: Omit<Parts, "find"
     const { createdAt, version } = loaded
     const change = { recordId: collection.id(loaded), version, before, steps }
     const items = yield* ClockQueue.itemsOf(collection, change, timely)
+    const waited = Waits.before(waiting.get(collection.name), before)
     return yield* UnitOfWork.write(collection, {
       ...change,
-      ...{ offset, createdAt, act, items, consequences },
+      ...{ offset, createdAt, act, items, consequences, waited },
       isSearched: kinds.has(collection.name)
     })
   })
 
-const restating = ({ timely, consequences, kinds }: Omit<Parts, "find" | "versions">) =>
+const restating = ({ timely, consequences, kinds, waiting }: Omit<Parts, "find" | "versions">) =>
   Effect.fnUntraced(function* <R, F>(
     collection: Collection.Collection<R, F>,
     before: Stored<R> | undefined,
@@ -104,9 +106,12 @@ const restating = ({ timely, consequences, kinds }: Omit<Parts, "find" | "versio
     const items = yield* ClockQueue.itemsOf(collection, change, timely)
     const opened = collection.keptBy === "own" ? act.now : undefined
     const createdAt = before?.createdAt ?? opened
+    // The version before is closed whatever it was read as.
+    const waited =
+      before !== undefined && waiting.has(collection.name) ? ("unread" as const) : undefined
     yield* UnitOfWork.write(collection, {
       ...change,
-      ...{ offset, createdAt, act, items, consequences },
+      ...{ offset, createdAt, act, items, consequences, waited },
       isSearched: kinds.has(collection.name)
     })
   })
@@ -118,6 +123,7 @@ interface Parts {
   readonly consequences: ReadonlyArray<Consequence>
   /** The kinds of record that are searched. */
   readonly kinds: SearchedKinds
+  readonly waiting: ReadonlyMap<string, Waits.WaitingKind>
 }
 
 /** The members of `Records` that write one record. */

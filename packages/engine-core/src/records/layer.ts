@@ -24,6 +24,8 @@ import * as Timely from "./Timely.ts"
 import * as Transactions from "./Transactions.ts"
 import * as UnitOfWork from "./UnitOfWork.ts"
 import * as Versions from "./Versions.ts"
+import * as WaitIndexing from "./WaitIndexing.ts"
+import * as Waits from "./Waits.ts"
 import * as Writing from "./Writing.ts"
 import { settleConsequences } from "./ConsequenceRounds.ts"
 
@@ -66,11 +68,12 @@ const make = Effect.gen(function* () {
   const { tenantId } = yield* Settings
   const timely = yield* Timely.Declared
   const consequences = yield* Consequence.Declared
+  const waiting = yield* Waits.Declared
   const scope = yield* Effect.scope
   const outbox = Outbox.make(documents)
   const versions = Versions.make()
   const ports: Flush.Ports = {
-    ...{ feed, factLog, documents, queue, outbox, sha256, tenantId, terms, kinds }
+    ...{ feed, factLog, documents, queue, outbox, sha256, tenantId, terms, kinds, waiting }
   }
   const flush = Flush.flush(ports)
   const loading = Loading.make({ documents, versions })
@@ -86,9 +89,10 @@ const make = Effect.gen(function* () {
     ...Transactions.make({ scope, atomically, flush, settle }),
     ...loading,
     ...Listing.make(documents, versions),
-    ...Writing.make({ find: loading.find, versions, timely, consequences, kinds }),
+    ...Writing.make({ find: loading.find, versions, timely, consequences, kinds, waiting }),
     ...UnitOfWork.collecting,
     search,
+    waits: WaitIndexing.make({ atomically, documents, feed, waiting }),
     forget: forgetting({ documents, factLog, terms, kinds })
   })
   return service

@@ -29,7 +29,10 @@ export const textMap = Schema.Record(Schema.String, Schema.String)
 export const name = Schema.String.check(Schema.isMaxLength(256))
 
 /** An asset: who keeps its register, and its name there. */
-export const asset = Schema.Struct({ admin: party, id: text })
+export const asset = Schema.Struct({ admin: party, id: text }).annotate({
+  identifier: "Asset",
+  description: "Who keeps the asset's register, and its name there."
+})
 
 /** Asset: who administers it, and its identifier there. */
 export type Asset = typeof asset.Type

@@ -28,7 +28,10 @@ const words = [
   "scheduled-distribution",
   "contract",
   "exercise",
-  "operation"
+  "operation",
+  "distribution-line",
+  "finding",
+  "proposal"
 ] as const
 
 /** Kinds of the engine; by `Extract` it is a type of its own, which declarations name instead of inlining it. */

@@ -42,6 +42,35 @@ export const waitingActions = {
   "SubscriptionClaim.Attest": "The attestor attests the price."
 } as const
 
+/** Sentence on each write of this API that records wait for, as the list of work shows it. */
+const awaitedWrites: { readonly [K in BuiltInOperationKind]?: string } = {
+  "accepted-terms.accept": "An operator countersigns the terms that the holder signed.",
+  "admission.offer": "An operator offers the holder an admission to the instrument.",
+  "dealing-cycle.settle": "An operator settles the dealing cycle at its price.",
+  "distribution.execute": "An operator executes the distribution.",
+  "distribution.roll": "An operator rolls what was delivered, which closes it.",
+  "hold.release": "Operator or risk asks for the release of the hold, which two approvers sign.",
+  "holder.close": "An operator closes the holder, or invites its party again.",
+  "holder.register": "An operator registers the party as a holder.",
+  "holder.set-attributes": "Compliance verifies the holder's evidence.",
+  "instrument.record": "An operator records the instrument and its policy.",
+  "lock-agreement.release": "An operator releases the lock agreements of the reserve.",
+  "mint.cancel": "The engine cancels the mint, whose deadline has passed.",
+  "mint.settle": "The engine settles the mint.",
+  "redemption.claim": "An operator places the redemption that the holder signed.",
+  "redemption.settle": "An operator settles the redemption.",
+  "redemption.withdraw": "An operator withdraws the redemption, whose price is wrong.",
+  "reserve-redemption.cancel": "The engine cancels the redemption, whose deadline has passed.",
+  "reserve-redemption.settle": "The engine settles the redemption from the reserve.",
+  "restriction.lift":
+    "Operator or compliance asks that the restriction be lifted, which two approvers sign.",
+  "standing-settlement.resume": "An operator resumes the standing settlement.",
+  "subscription.claim": "An operator places the subscription that the holder signed.",
+  "subscription.deliver": "An operator matches the cash and delivers the units.",
+  "subscription.settle": "An operator settles the subscription with the cash that pays it.",
+  "subscription.withdraw": "An operator withdraws the subscription, whose price is wrong."
+}
+
 const own = Object.keys(waitingActions) as ReadonlyArray<keyof typeof waitingActions>
 
 /** Actions of the engine, which declarations name instead of inlining them. */
@@ -60,3 +89,12 @@ export const WaitingAction: ValueSet.RoomSet<WaitingAction, BuiltInWaitingAction
     ].join("\n"),
     [...OperationKind.members, ...own]
   )
+
+const sentences: ReadonlyMap<string, string> = new Map([
+  ...Object.entries(waitingActions),
+  ...Object.entries(awaitedWrites)
+])
+
+/** One sentence that says who does what, for a record that waits for the action. */
+export const moveSentenceOf = (action: string): string =>
+  sentences.get(action) ?? `The record waits for ${action}.`

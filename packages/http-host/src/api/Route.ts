@@ -149,6 +149,8 @@ const groupOf: Readonly<Record<string, RouteGroup>> = {
   "reconciliation-runs": "Reconciliation",
   findings: "Reconciliation",
   "reconciliation-verdict": "Reconciliation",
+  work: "Writes",
+  "work-counts": "Writes",
   operations: "Writes",
   approvals: "Writes",
   search: "Search",

@@ -139,7 +139,9 @@ export const callTable = {
     "subscriptions.get": "/v1/subscriptions/{subscriptionId}",
     "subscriptions.list": "/v1/subscriptions",
     "webhooks.get": "/v1/webhooks/{webhookId}",
-    "webhooks.list": "/v1/webhooks"
+    "webhooks.list": "/v1/webhooks",
+    "work-counts.list": "/v1/work-counts",
+    "work.list": "/v1/work"
   },
   wholeNumbers: [
     "accepted",
@@ -181,6 +183,7 @@ export const callTable = {
     "openOrders",
     "operations.get.required",
     "operations.list.required",
+    "overdue",
     "payload.carried",
     "paymentLagDays",
     "payoutDecimals",
@@ -207,6 +210,7 @@ export const callTable = {
     "uses",
     "version",
     "void",
+    "waiting",
     "warning",
     "write.required",
     "year"

@@ -5,6 +5,7 @@ import type { Storage } from "../storage/memory/Memory.ts"
 import * as Atomically from "./storage-faults/atomically.ts"
 import * as Facts from "./storage-faults/facts.ts"
 import * as Documents from "./storage-faults/documents.ts"
+import * as Waits from "./storage-faults/waits.ts"
 import * as Keys from "./storage-faults/keys.ts"
 import * as Work from "./storage-faults/work.ts"
 import * as Feed from "./storage-faults/feed.ts"
@@ -21,6 +22,7 @@ export const faults = {
   ...Atomically.faults,
   ...Facts.faults,
   ...Documents.faults,
+  ...Waits.faults,
   ...Keys.faults,
   ...Work.faults,
   ...Feed.faults,

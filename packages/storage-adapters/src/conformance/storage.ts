@@ -19,6 +19,7 @@ import { retention } from "./storage-checks/retention.ts"
 import { rate } from "./storage-checks/rate.ts"
 import { streams } from "./storage-checks/streams.ts"
 import { terms } from "./storage-checks/terms.ts"
+import { waits } from "./storage-checks/waits.ts"
 import { work } from "./storage-checks/work.ts"
 import * as Openings from "./storage-checks/openings.ts"
 import * as Reopened from "./storage-checks/reopened.ts"
@@ -29,6 +30,7 @@ export const storageChecks: ReadonlyArray<Check> = [
   ...facts,
   ...documents,
   ...listQueries,
+  ...waits,
   ...keys,
   ...work,
   ...feed,

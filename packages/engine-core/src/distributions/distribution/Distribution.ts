@@ -1,5 +1,6 @@
 /** Record and collection of distributions: the income of one instrument and month, executed. */
 import { Schema, Struct } from "effect"
+import { awaitedKey } from "../../findings/AwaitedStatements.ts"
 import type { Announcement } from "../../kernel/Announcement.ts"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -170,28 +171,14 @@ export const distributions = Collection.define<Distribution, Fact>("distribution
     /** The instrument, until the distribution is paid. */
     open: (self) => (self.state === "paid" ? null : self.instrumentId)
   },
-  waitingOn: (self) => {
-    if (self.sealedAt === null) {
-      return [{ role: "operator", action: "distribution.execute", by: null }]
-    }
-    switch (self.state) {
-      case "executed":
-        return [{ role: "operator", action: "distribution.clear", by: null }]
-      case "held":
-        return (["operator", "risk"] as const).map((role) => ({
-          role,
-          action: "hold.release",
-          by: null
-        }))
-      case "payable":
-        return [
-          { party: self.registrar, action: "DistributionLine.Deliver", by: null },
-          { role: "operator", action: "distribution.roll", by: null }
-        ]
-      case "paid":
-        return []
-    }
-  },
+  waitingOn: (self) => waitingOn(self),
+  // While checks of its instrument wait for statements, their source is waited for (`DistributionView.ts`).
+  indexedWaits: (self) =>
+    waitingOn(self).map((wait) =>
+      wait.action === "distribution.clear"
+        ? { ...wait, condition: { key: awaitedKey(self.instrumentId), holds: false } }
+        : wait
+    ),
   announce: (self, fact) => announced(self, fact).map((event) => announcement(self, event)),
   invariants: {
     "its id leaves room for the number of a line": ({ distributionId }) =>
@@ -210,6 +197,29 @@ export const distributions = Collection.define<Distribution, Fact>("distribution
       acknowledgedRate === null || (ratesSeen.length > 1 && ratesSeen.at(-1) === acknowledgedRate)
   }
 })
+
+const waitingOn = (self: Distribution): ReadonlyArray<Collection.WaitingOn> => {
+  if (self.sealedAt === null) {
+    return [{ role: "operator", action: "distribution.execute", by: null }]
+  }
+  switch (self.state) {
+    case "executed":
+      return [{ role: "operator", action: "distribution.clear", by: null }]
+    case "held":
+      return (["operator", "risk"] as const).map((role) => ({
+        role,
+        action: "hold.release",
+        by: null
+      }))
+    case "payable":
+      return [
+        { party: self.registrar, action: "DistributionLine.Deliver", by: null },
+        { role: "operator", action: "distribution.roll", by: null }
+      ]
+    case "paid":
+      return []
+  }
+}
 
 /**
  * Projection of each distribution for investors and apps, as if no line of it waited for a cause that

@@ -152,15 +152,13 @@ export const instruments = Collection.define<Instrument, Fact>("instrument", {
     /**
      * List filter: an instrument that its registry dropped and no manifest records is not listed.
      */
-    listed: (self) => (isOnRegistry(self) || isRecorded(self) ? "yes" : null)
+    listed: (self) => (isListed(self) ? "yes" : null)
   },
   due: ({ next }) =>
     next === null ? undefined : { at: next.effectiveFrom, fact: { on: "begin" } },
-  waitingOn: (self) => {
-    if (!isRecorded(self)) return [{ role: "operator", action: "instrument.record", by: null }]
-    if (isOnRegistry(self)) return []
-    return [{ party: self.registrar, action: "InstrumentConfiguration", by: null }]
-  },
+  waitingOn: (self) => waitingOn(self),
+  // What its registry dropped before anyone recorded it is in no list.
+  indexedWaits: (self) => (isListed(self) ? waitingOn(self) : []),
   invariants: {
     "a recorded instrument has a policy": (self) =>
       (self.manifest === null) === (self.policyVersion === null),
@@ -174,3 +172,11 @@ export const instruments = Collection.define<Instrument, Fact>("instrument", {
       self.configurations.length <= configurationsMax
   }
 })
+
+const isListed = (self: Instrument): boolean => isOnRegistry(self) || isRecorded(self)
+
+const waitingOn = (self: Instrument): ReadonlyArray<Collection.WaitingOn> => {
+  if (!isRecorded(self)) return [{ role: "operator", action: "instrument.record", by: null }]
+  if (isOnRegistry(self)) return []
+  return [{ party: self.registrar, action: "InstrumentConfiguration", by: null }]
+}

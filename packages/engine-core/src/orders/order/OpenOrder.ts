@@ -1,4 +1,5 @@
 /** Filter columns of the list of open orders. */
+import type { IndexedWait, WaitingOn } from "../../kernel/Collection.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { OpenOrderState, type OpenOrderKind } from "../../vocabulary/sets.ts"
 
@@ -59,6 +60,25 @@ export const openTexts = (kind: OpenOrderKind): ReadonlyArray<string> =>
 export const openUntil = (entry: Entry): string | null => {
   if (open(entry) === null) return null
   return entry.until === null ? never : Instant.sortable(entry.until)
+}
+
+/**
+ * Waits of a fund's order in the index of waiting records: with its state in the list of open orders, or
+ * that of its record where it is not open, and from its deadline on as expired.
+ */
+export const indexedWaits = (
+  waits: ReadonlyArray<WaitingOn>,
+  entry: Entry,
+  recordState: string
+): ReadonlyArray<IndexedWait> => {
+  const state = openState(entry) ?? recordState
+  const { until } = entry
+  return until === null
+    ? waits.map((wait) => ({ ...wait, state }))
+    : waits.flatMap((wait) => [
+        { ...wait, state, until },
+        { ...wait, state: "expired", from: until }
+      ])
 }
 
 /** Range of `openUntil` of the orders that are open at an instant. */

@@ -497,25 +497,8 @@ export const redemptions = Collection.define<Redemption, Fact>("redemption", {
   lost: Order.lost,
   // A burn request that is gone with the gap leaves no trace of when it was made.
   continued: (next) => unexpiring(next.state === "priced" ? { ...next, fundedAt: null } : next),
-  waitingOn: (self) => {
-    if (self.lost) return []
-    const by = self.settleBy
-    if (self.mispricedCid !== null) {
-      return [{ role: "operator", action: "redemption.withdraw", by: null }]
-    }
-    if (self.state === "claimed") {
-      return [{ party: self.oracle, action: "RedemptionClaim.Price", by: null }]
-    }
-    if (self.state === "priced") {
-      return self.payment === "ledger" ? ofAllocated(self) : [ofCustodian(self)]
-    }
-    if (self.state === "funded") {
-      return self.burnRequestCid === null
-        ? [ofCustodian(self)]
-        : [{ party: self.registrar, action: "BurnRequest.Accept", by }]
-    }
-    return self.state === "burned" ? [ofBurned(self)] : []
-  },
+  waitingOn: (self) => waitingOn(self),
+  indexedWaits: (self) => OpenOrder.indexedWaits(waitingOn(self), openEntryOf(self), self.state),
   announce: (self, fact) =>
     fact === undefined
       ? []
@@ -537,6 +520,26 @@ export const redemptions = Collection.define<Redemption, Fact>("redemption", {
       self.burnedAt === null || self.state === "burned" || self.state === "settled"
   }
 })
+
+const waitingOn = (self: Redemption): ReadonlyArray<Collection.WaitingOn> => {
+  if (self.lost) return []
+  const by = self.settleBy
+  if (self.mispricedCid !== null) {
+    return [{ role: "operator", action: "redemption.withdraw", by: null }]
+  }
+  if (self.state === "claimed") {
+    return [{ party: self.oracle, action: "RedemptionClaim.Price", by: null }]
+  }
+  if (self.state === "priced") {
+    return self.payment === "ledger" ? ofAllocated(self) : [ofCustodian(self)]
+  }
+  if (self.state === "funded") {
+    return self.burnRequestCid === null
+      ? [ofCustodian(self)]
+      : [{ party: self.registrar, action: "BurnRequest.Accept", by }]
+  }
+  return self.state === "burned" ? [ofBurned(self)] : []
+}
 
 const ofCustodian = (self: Redemption): Collection.WaitingOn => ({
   party: self.custodian ?? self.party,

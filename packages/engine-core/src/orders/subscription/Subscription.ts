@@ -491,19 +491,8 @@ export const subscriptions = Collection.define<Subscription, Fact>("subscription
   },
   untold: Order.untold,
   lost: Order.lost,
-  waitingOn: (self) => {
-    if (self.lost) return []
-    if (self.mispricedCid !== null) {
-      return [{ role: "operator", action: "subscription.withdraw", by: null }]
-    }
-    if (self.state === "claimed") return ofAttestors(self)
-    if (self.state === "priced") return ofPriced(self)
-    // A closed order waits only for the bank lines that pay its refund.
-    if (self.state === "delivered" || owesRefund(self)) {
-      return [{ role: "operator", action: "subscription.settle", by: null }]
-    }
-    return []
-  },
+  waitingOn: (self) => waitingOn(self),
+  indexedWaits: (self) => OpenOrder.indexedWaits(waitingOn(self), openEntryOf(self), self.state),
   announce: (self, fact) =>
     fact === undefined
       ? []
@@ -519,6 +508,20 @@ export const subscriptions = Collection.define<Subscription, Fact>("subscription
     "only a closed order owes a refund": (self) => !owesRefund(self) || self.state === "closed"
   }
 })
+
+const waitingOn = (self: Subscription): ReadonlyArray<Collection.WaitingOn> => {
+  if (self.lost) return []
+  if (self.mispricedCid !== null) {
+    return [{ role: "operator", action: "subscription.withdraw", by: null }]
+  }
+  if (self.state === "claimed") return ofAttestors(self)
+  if (self.state === "priced") return ofPriced(self)
+  // A closed order waits only for the bank lines that pay its refund.
+  if (self.state === "delivered" || owesRefund(self)) {
+    return [{ role: "operator", action: "subscription.settle", by: null }]
+  }
+  return []
+}
 
 const ofAttestors = (self: Subscription): ReadonlyArray<Collection.WaitingOn> =>
   self.attesting.parties

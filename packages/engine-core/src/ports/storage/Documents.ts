@@ -31,7 +31,119 @@ export interface VersionRow {
    * the stamp of the head that its transaction took, so that it is after every answer given before.
    */
   readonly fromInstant: string
+  /** The waits of this version; absent: those of the version that it closes go on, if there are any. */
+  readonly waits?: VersionWaits
 }
+
+/**
+ * A wait of a record: an act that a role must do, over a span of the clock. The rows of all records
+ * together are the index from which the list of waiting records is read.
+ */
+export interface WaitRow {
+  readonly role: string
+  readonly action: string
+  readonly resourceKind: string
+  readonly state: string | null
+  readonly instrumentId: string | null
+  readonly holderId: string | null
+  /** Deadline (sortable text); null: none, which sorts last. */
+  readonly by: string | null
+  /** Last part of the row's sort key, after deadline and beginning; it makes the key unique. */
+  readonly tie: string
+  /** First instant of the clock for which the row counts (sortable text); null: from ever. */
+  readonly from: string | null
+  /** Instant from which the row counts no longer (sortable text); null: for ever. */
+  readonly until: string | null
+  /**
+   * Instant at which a clock move begins the wait (sortable text); null: it began when the record began
+   * to wait for this act of this role, which the store continues from the rows of the version before.
+   */
+  readonly since: string | null
+  /** Condition that must hold, or must not, for the row to count; null: it always counts. */
+  readonly condition: { readonly key: string; readonly holds: boolean } | null
+  /** Subjects from whose own lists the row is left out. */
+  readonly hiddenFrom: ReadonlyArray<string>
+  /** JSON text of what a list shows of the row besides. */
+  readonly body: string
+}
+
+/** Keeper of a collection's records: by its point a pin selects their versions. */
+export type KeptBy = "ledger" | "engine" | "own"
+
+/** The waits of a version. */
+export interface VersionWaits {
+  readonly keptBy: KeptBy
+  /** False: the version that it closes has no waits, or it closes none. */
+  readonly follow: boolean
+  readonly rows: ReadonlyArray<WaitRow>
+}
+
+/** Wait of a record, as the storage has it. */
+export interface StoredWait
+  extends Omit<WaitRow, "from" | "until" | "since" | "tie" | "condition" | "hiddenFrom"> {
+  /** Deadline, beginning and tie: unique, and its order is that of the list. */
+  readonly sortKey: string
+  readonly since: string
+}
+
+/** Sort key of a wait: by deadline, none last, then by beginning, then by tie. */
+export const waitSortKey = ({
+  by,
+  since,
+  tie
+}: Pick<WaitRow, "by" | "tie"> & { readonly since: string }): string =>
+  `${by ?? "~"} ${since} ${tie}`
+
+/** Filter and point of the waits of records. */
+export interface WaitQuery {
+  /** Point of the records of each keeper; the records of one that is left out are left out. */
+  readonly pins: { readonly [K in KeptBy]?: StoredPin }
+  /** Instant of the clock for which rows must count (sortable text). */
+  readonly judgedAt: string
+  /** Roles, each with a kind of record: a row must be of one of these pairs. */
+  readonly audience: ReadonlyArray<{ readonly role: string; readonly resourceKind: string }>
+  readonly where: ReadonlyArray<{
+    readonly column: "action" | "state" | "instrumentId" | "holderId"
+    readonly anyOf: ReadonlyArray<string>
+  }>
+  /** True: only rows whose deadline is not after `judgedAt`; false: only the others. */
+  readonly overdue?: boolean
+  /** Rows that are hidden from this subject are left out. */
+  readonly subject: string
+  /** Keys of the conditions that hold; all others do not. */
+  readonly conditions: ReadonlyArray<string>
+}
+
+/** Waits of one role and kind of record, counted. */
+export interface WaitCount {
+  readonly role: string
+  readonly resourceKind: string
+  /** Rows, at most as many as were to be counted. */
+  readonly waiting: number
+  /** Counted rows whose deadline is not after the instant. */
+  readonly overdue: number
+  /** Earliest deadline; null: none of the rows has one. */
+  readonly by: string | null
+}
+
+/** A version of a record of any point, and where it ends. */
+export interface PastVersion extends StoredVersion {
+  readonly toOffset: number | null
+  readonly toInstant: string | null
+}
+
+/** A wait with the points between which it counts, for records that were written before the index. */
+export interface FilledWait extends Omit<WaitRow, "since"> {
+  readonly recordId: string
+  readonly since: string
+  readonly fromOffset: number
+  readonly fromInstant: string
+  readonly toOffset: number | null
+  readonly toInstant: string | null
+}
+
+/** Mark of a store whose index of waits has had every record from its first one on. */
+export const everyWait = "*:1"
 
 /** Selection of one version of a record. */
 export type StoredPin =
@@ -128,6 +240,41 @@ export class Documents extends Context.Service<
     readonly countBy: (
       query: Omit<ListQuery, "after" | "direction"> & { readonly column: string }
     ) => Effect.Effect<ReadonlyMap<string, number>, StorageUnavailable>
+    /**
+     * At most `limit` waits in the order of their sort keys. A row counts from the version that was put
+     * with it to the first one of its record that was put with waits, and without an equal one.
+     */
+    readonly waits: (
+      query: WaitQuery & { readonly after?: string; readonly limit: number }
+    ) => Effect.Effect<ReadonlyArray<StoredWait>, StorageUnavailable>
+    /** Counts the matching waits by role and kind, at most `most` of each pair, earliest deadlines first. */
+    readonly countWaits: (
+      query: WaitQuery & { readonly most: number }
+    ) => Effect.Effect<ReadonlyArray<WaitCount>, StorageUnavailable>
+    /** The keys of the conditions of waits at the points of a query, each once. */
+    readonly waitConditions: (
+      query: Pick<WaitQuery, "pins">
+    ) => Effect.Effect<ReadonlyArray<string>, StorageUnavailable>
+    /** Marks of what the index of waits has been filled with, such as `everyWait`. */
+    readonly waitMarks: Effect.Effect<ReadonlyArray<string>, StorageUnavailable>
+    /** Adds a mark, within the caller's transaction. */
+    readonly markWaits: (mark: string) => Effect.Effect<void, StorageUnavailable>
+    /**
+     * Every version of the next `limit` records of a collection after an id, those of one record in their
+     * order, whatever their length. Within a transaction that has taken the head no version is added.
+     */
+    readonly history: (page: {
+      readonly collection: string
+      readonly after: string
+      readonly limit: number
+    }) => Effect.Effect<ReadonlyArray<PastVersion>, StorageUnavailable>
+    /** Replaces all waits of these records, within the caller's transaction. */
+    readonly fillWaits: (fill: {
+      readonly collection: string
+      readonly keptBy: KeptBy
+      readonly recordIds: ReadonlyArray<string>
+      readonly rows: ReadonlyArray<FilledWait>
+    }) => Effect.Effect<void, StorageUnavailable>
     /** Deletes every version of these records, within the caller's transaction, when retention ends. */
     readonly forget: (records: {
       readonly collection: string

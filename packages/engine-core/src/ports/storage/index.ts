@@ -17,10 +17,20 @@ export {
   type Alternatives,
   type Clause,
   Documents,
+  everyWait,
+  type FilledWait,
+  type KeptBy,
   type ListQuery,
+  type PastVersion,
   type StoredPin,
   type StoredVersion,
-  type VersionRow
+  type StoredWait,
+  type VersionRow,
+  type VersionWaits,
+  type WaitCount,
+  type WaitQuery,
+  type WaitRow,
+  waitSortKey
 } from "./Documents.ts"
 export { type FactRow, FactLog } from "./FactLog.ts"
 export {

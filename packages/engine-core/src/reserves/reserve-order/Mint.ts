@@ -62,6 +62,7 @@ export const mints = Collection.define<Mint, ReserveOrder.Fact>("mint", {
     if (state === "ready") return [{ role: "engine", action: "mint.settle", by: deadline }]
     return state === "expired" ? [{ role: "engine", action: "mint.cancel", by: null }] : []
   },
+  indexedWaits: ReserveOrder.indexedWaits("mint"),
   announce: (self, fact) =>
     fact?.on === "settle"
       ? [

@@ -9,6 +9,7 @@ import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import * as Party from "../../kernel/Party.ts"
+import * as HoldRules from "../../restraints/hold/HoldRules.ts"
 import * as OpenOrder from "../../orders/order/OpenOrder.ts"
 import * as Field from "../../templates/Field.ts"
 
@@ -182,6 +183,38 @@ const hasEnded = ({ state }: Pick<Members, "state">): boolean =>
  */
 export const isOpen = (self: Pick<Members, "state" | "lost">): boolean =>
   !hasEnded(self) && !self.lost
+
+type Ready = Pick<Members, "state" | "heldCid" | "lost">
+
+/** Checks whether the engine settles the order by itself, if no hold stops it. */
+export const isReady = ({ heldCid, lost, state }: Ready): boolean =>
+  state === "ready" && heldCid !== null && !lost
+
+/** Waits of a ready order that a hold stops: a role releases the hold, until the order's deadline. */
+export const releases = ({ deadline }: Pick<Members, "deadline">) =>
+  (["operator", "risk"] as const).map((role) => ({
+    role,
+    action: "hold.release" as const,
+    by: deadline
+  }))
+
+/** Acts of gate `hold` by which the orders of each kind settle. */
+export const settlementActs = { mint: "mint", "reserve-redemption": "deal" } as const
+
+/**
+ * Waits of an order in the index of waiting records: people are waited for where a hold stops a ready one,
+ * since the engine does the rest.
+ */
+export const indexedWaits =
+  (kind: keyof typeof settlementActs) =>
+  (self: Members): ReadonlyArray<Collection.IndexedWait> => {
+    if (!isReady(self)) return []
+    const condition = {
+      key: HoldRules.stopKey(settlementActs[kind], self.instrumentId),
+      holds: true
+    }
+    return releases(self).map((wait) => ({ ...wait, condition }))
+  }
 
 /** Key of a reserve's asset, for the index of open orders in it. */
 export const assetKeyOf = ({ reserveId, asset }: Pick<Members, "reserveId" | "asset">): string =>

@@ -66,6 +66,7 @@ export const reserveRedemptions = Collection.define<ReserveRedemption, ReserveOr
         ? [{ role: "engine", action: "reserve-redemption.cancel", by: null }]
         : []
     },
+    indexedWaits: ReserveOrder.indexedWaits("reserve-redemption"),
     announce: (self, fact) =>
       fact?.on === "settle"
         ? [

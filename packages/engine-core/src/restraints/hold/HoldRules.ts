@@ -23,6 +23,18 @@ export const stops = ({ blocks }: Pick<OpenHold, "blocks">, act: Act): boolean =
   act === "distribution" ||
   blocks.some((block) => block === "all" || (act === "mint" && block === "mint"))
 
+/** Key of the condition of waiting records that an open hold of an instrument stops acts of a kind. */
+export const stopKey = (act: Act, instrumentId: string): string => `hold:${act}:${instrumentId}`
+
+/** The act and the instrument of such a key; undefined: it is the key of another condition. */
+export const stoppedBy = (
+  key: string
+): { readonly act: Act; readonly instrumentId: string } | undefined => {
+  const [name, act, ...rest] = key.split(":")
+  const isAct = act === "deal" || act === "distribution" || act === "mint"
+  return name === "hold" && isAct ? { act, instrumentId: rest.join(":") } : undefined
+}
+
 /** Check of gate `hold`; its refusal names the first open hold that stops the act. */
 export const against = (holds: ReadonlyArray<OpenHold>, act: Act): Judgement => {
   const stopping = holds.find((hold) => stops(hold, act))

@@ -19,7 +19,12 @@ export const groups: ReadonlyArray<NavigationGroup> = [
   {
     title: "Work",
     rows: [
-      { path: "work", title: "My work", reads: ["approvals.list", "operations.list"], letter: "w" },
+      {
+        path: "work",
+        title: "My work",
+        reads: ["work.list", "approvals.list", "operations.list"],
+        letter: "w"
+      },
       { path: "approvals", title: "Approvals", reads: ["approvals.list"], letter: "a" },
       { path: "operations", title: "Operations", reads: ["operations.list"], letter: "x" },
       { path: "proposals", title: "Proposals", reads: ["proposals.list"], letter: "q" }

@@ -99,7 +99,7 @@ const Guarded = ({
 }
 
 const Work = () => (
-  <Guarded reads={["approvals.list", "operations.list"]}>
+  <Guarded reads={["work.list", "approvals.list", "operations.list"]}>
     <WorkPage />
   </Guarded>
 )

@@ -57,7 +57,7 @@ export const shared = {
     schema: { type: "string", pattern: "^[\\x21-\\x7E]{1,128}$" },
     example: "req-2026-07-31-0001"
   }),
-  TraceParent: header("traceparent", {
+  Trace: header("traceparent", {
     description: "W3C trace context, which the engine joins; one that is not valid is ignored.",
     schema: { type: "string" },
     example: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
@@ -215,7 +215,7 @@ export const of = (
     ...(isConditional({ answers, name }) ? (["IfNoneMatch"] as const) : []),
     ...(takesWait({ answers, name }) ? (["Prefer"] as const) : []),
     "RequestId",
-    "TraceParent",
+    "Trace",
     "TraceState"
   ]
   return [

@@ -8,6 +8,7 @@ import type {
   StoredVersion,
   VersionRow
 } from "@bursar/engine-core/ports"
+import * as MemoryWaits from "./MemoryWaits.ts"
 import * as SortedRows from "./SortedRows.ts"
 import type { Transaction, Transactions } from "./Transactions.ts"
 import * as Undo from "./Undo.ts"
@@ -41,6 +42,7 @@ interface MemoryDocuments {
 }
 
 export const make = (transactions: Transactions): MemoryDocuments => {
+  const waits = MemoryWaits.make(transactions)
   const collections = new Map<string, Collection>()
   const collection = (name: string): Collection => {
     const existing = collections.get(name)
@@ -59,7 +61,10 @@ export const make = (transactions: Transactions): MemoryDocuments => {
     store: transactions.store,
     put: (rows) =>
       transactions.write((transaction) => {
-        for (const row of rows) putOne(transaction, collection(row.collection), row)
+        for (const row of rows) {
+          putOne(transaction, collection(row.collection), row)
+          waits.put(transaction, row)
+        }
       }),
     get: ({ collection: name, recordIds, pin }) =>
       transactions.read(() =>
@@ -116,6 +121,7 @@ export const make = (transactions: Transactions): MemoryDocuments => {
             )
           }
           Undo.remove(transaction, from.records, recordId)
+          waits.forget(transaction, name, recordId)
         }
       }),
     prune: ({ collection: name, through, limit }) =>
@@ -133,8 +139,25 @@ export const make = (transactions: Transactions): MemoryDocuments => {
           Undo.cut(transaction, versions, { from: 0, count })
           pruned += count
         }
+        waits.prune(transaction, { collection: name, through })
         return pruned
-      })
+      }),
+    history: ({ collection: name, after, limit }) =>
+      transactions.read(() => {
+        const records = collections.get(name)?.records ?? new Map<string, Array<Version>>()
+        return [...records.keys()]
+          .filter((recordId) => recordId > after)
+          .toSorted()
+          .slice(0, Math.max(0, limit))
+          .flatMap((recordId) =>
+            (records.get(recordId) ?? []).map((version) => ({
+              ...stored(version),
+              toOffset: version.toOffset,
+              toInstant: version.toInstant
+            }))
+          )
+      }),
+    ...waits.service
   }
   return { service, matching: matches }
 }

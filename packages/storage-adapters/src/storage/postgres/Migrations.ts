@@ -25,6 +25,7 @@ import * as LotsOfAParty from "./migrations/0010-lots-of-a-party/up.ts"
 import * as PayeesOfDistributions from "./migrations/0012-payees-of-distributions/up.ts"
 import * as AuditAndRetention from "./migrations/0002-audit-and-retention/up.ts"
 import * as AuditHashes from "./migrations/0009-audit-hashes/up.ts"
+import * as WaitingRecords from "./migrations/0026-waiting-records/up.ts"
 import * as WhomWritesConcern from "./migrations/0020-whom-writes-concern/up.ts"
 import * as VersionsOfARecord from "./migrations/0008-versions-of-a-record/up.ts"
 
@@ -60,7 +61,8 @@ const MIGRATIONS: ReadonlyArray<Migration> = [
   { id: 22, name: "starts", statements: Starts.statements },
   { id: 23, name: "histories", statements: Histories.statements },
   { id: 24, name: "lost-lines", statements: LostLines.statements },
-  { id: 25, name: "searched-terms", statements: SearchedTerms.statements }
+  { id: 25, name: "searched-terms", statements: SearchedTerms.statements },
+  { id: 26, name: "waiting-records", statements: WaitingRecords.statements }
 ]
 
 const folderOf = ({ id, name }: Pick<Migration, "id" | "name">): string =>

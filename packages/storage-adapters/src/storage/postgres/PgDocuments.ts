@@ -11,6 +11,7 @@ import * as Batches from "./Batches.ts"
 import * as ListSql from "./ListSql.ts"
 import * as PinSql from "./PinSql.ts"
 import type { Rows } from "./Columns.ts"
+import * as PgWaits from "./PgWaits.ts"
 import type { Session, Sessions } from "./Sessions.ts"
 import * as Values from "./Values.ts"
 
@@ -85,12 +86,16 @@ const FETCH = 500
 const STREAM_IDLE_MILLIS = 360_000
 
 export const make = (sessions: Sessions): Documents["Service"] =>
-  documents(sessions, listing(sessions))
+  documents(sessions, {
+    list: listing(sessions),
+    waits: PgWaits.make(sessions, (pin) => lookInTurn(sessions, pin))
+  })
 
 const documents = (
   sessions: Sessions,
-  list: Documents["Service"]["list"]
+  { list, waits }: { readonly list: Documents["Service"]["list"]; readonly waits: PgWaits.PgWaits }
 ): Documents["Service"] => ({
+  ...waits.service,
   store: sessions.store,
   put: (rows) => {
     const [first, ...more] = rows
@@ -99,19 +104,14 @@ const documents = (
     if (written === undefined) {
       return Effect.die(new Error("Documents.put: a version does not follow the one before it"))
     }
-    if (more.length > 0) return sessions.send(PUT, [...columnsOf(written), String(written.length)])
-    return sessions.send(first.closes === 0 ? PUT_FIRST : PUT_NEXT, [
-      first.collection,
-      first.recordId,
-      String(first.version),
-      first.sortKey,
-      first.body,
-      JSON.stringify(first.filters),
-      first.createdAt,
-      String(first.fromOffset),
-      first.fromInstant,
-      ...(first.closes === 0 ? [] : [String(first.closes)])
-    ])
+    const put =
+      more.length > 0
+        ? sessions.send(PUT, [...columnsOf(written), String(written.length)])
+        : putOne(sessions, first)
+    const statements = waits.put(rows)
+    return statements.length === 0
+      ? put
+      : sessions.run(Effect.andThen(put, sendAll(sessions, statements)))
   },
   get: getting(sessions),
   versions: ({ collection, recordIds, from, through }) => {
@@ -145,16 +145,45 @@ const documents = (
     )
   },
   forget: ({ collection, recordIds }) =>
-    sessions.send(
-      "delete from bursar.document where collection = $1 and record_id = any ($2::text[])",
-      [collection, Values.texts(recordIds)]
+    sessions.run(
+      sendAll(sessions, [
+        {
+          sql: "delete from bursar.document where collection = $1 and record_id = any ($2::text[])",
+          values: [collection, Values.texts(recordIds)]
+        },
+        waits.forget({ collection, recordIds })
+      ])
     ),
   prune: ({ collection, through, limit }) =>
-    Effect.map(
-      sessions.ask(PRUNE, [collection, String(through), String(Math.max(0, limit))]),
-      ({ rows }) => Values.number(rows[0] ?? {}, "gone")
+    sessions.run(
+      Effect.andThen(
+        sendAll(sessions, [waits.prune({ collection, through, limit })]),
+        Effect.map(
+          sessions.ask(PRUNE, [collection, String(through), String(Math.max(0, limit))]),
+          ({ rows }) => Values.number(rows[0] ?? {}, "gone")
+        )
+      )
     )
 })
+
+/** Sends statements whose answers nobody needs, in their order. */
+const sendAll = (sessions: Sessions, statements: ReadonlyArray<ListSql.Statement>) =>
+  Effect.forEach(statements, ({ sql, values }) => sessions.send(sql, values), { discard: true })
+
+/** Writes the first version of a record, or the one after its open version. */
+const putOne = (sessions: Sessions, row: VersionRow) =>
+  sessions.send(row.closes === 0 ? PUT_FIRST : PUT_NEXT, [
+    row.collection,
+    row.recordId,
+    String(row.version),
+    row.sortKey,
+    row.body,
+    JSON.stringify(row.filters),
+    row.createdAt,
+    String(row.fromOffset),
+    row.fromInstant,
+    ...(row.closes === 0 ? [] : [String(row.closes)])
+  ])
 
 /** Checks whether every version that a pin shows was seen to be on disk. */
 const isSettled = (sessions: Sessions, pin: StoredPin): boolean =>

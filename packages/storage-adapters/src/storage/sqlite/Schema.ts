@@ -260,6 +260,47 @@ const STEPS: Readonly<Record<FileName, ReadonlyArray<ReadonlyArray<string>>>> = 
       "create table term_mark (mark text primary key) strict, without rowid",
       // The engine fills the terms of the records of a store that has some.
       "insert into term_mark (mark) select '*:1' where not exists (select 1 from document)"
+    ],
+    // The index of waiting records, which the engine fills with what records waited for before.
+    [
+      `create table waiting (
+         id integer primary key,
+         collection text not null,
+         record_id text not null,
+         kept_by text not null,
+         role text not null,
+         action text not null,
+         resource_kind text not null,
+         state text,
+         instrument_id text,
+         holder_id text,
+         by_at text,
+         since text not null,
+         sort_key text not null,
+         clock_from text,
+         clock_until text,
+         condition text,
+         condition_holds integer,
+         hidden_from text,
+         item text not null,
+         from_offset integer not null,
+         to_offset integer check (to_offset >= from_offset),
+         from_instant text not null,
+         to_instant text check (to_instant >= from_instant),
+         check ((to_offset is null) = (to_instant is null)),
+         check ((condition is null) = (condition_holds is null))
+       ) strict`,
+      "create index waiting_record on waiting (collection, record_id, to_instant)",
+      `create index waiting_listed on waiting (role, resource_kind, sort_key)
+       where to_instant is null`,
+      `create index waiting_condition on waiting (condition)
+       where to_instant is null and condition is not null`,
+      // Waits that ended since a pin: a list at a point in the past reads them.
+      "create index waiting_closed_instant on waiting (to_instant) where to_instant is not null",
+      "create index waiting_closed_offset on waiting (to_offset) where to_offset is not null",
+      "create table waiting_mark (mark text primary key) strict, without rowid",
+      `insert into waiting_mark (mark)
+       select '*:1' where not exists (select 1 from document)`
     ]
   ],
   rows: [

@@ -12,6 +12,7 @@ import type { Database, Values } from "./Database.ts"
 import * as ListSql from "./ListSql.ts"
 import * as Parameters from "./Parameters.ts"
 import * as PinSql from "./PinSql.ts"
+import * as SqliteWaits from "./SqliteWaits.ts"
 import type { Snapshots } from "./Snapshots.ts"
 import type { SqliteTransaction, SqliteTransactions } from "./Transactions.ts"
 
@@ -25,10 +26,14 @@ export const make = ({
   readonly transactions: SqliteTransactions
   readonly snapshots: Snapshots
 }): Documents["Service"] => ({
+  ...SqliteWaits.make(transactions),
   store: transactions.store,
   put: (rows) =>
     transactions.write(({ db }) => {
-      for (const row of rows) putOne(db, row)
+      for (const row of rows) {
+        putOne(db, row)
+        SqliteWaits.put(db, row)
+      }
     }),
   get: ({ collection, recordIds, pin }) =>
     transactions.read((db) => {
@@ -88,18 +93,20 @@ export const make = ({
           collection,
           recordId
         ])
+        SqliteWaits.forget(db, { collection, recordId })
       }
     }),
   prune: ({ collection, through, limit }) =>
-    transactions.write(({ db }) =>
-      db.run(
+    transactions.write(({ db }) => {
+      SqliteWaits.prune(db, { collection, through, limit })
+      return db.run(
         `delete from document where id in (
            select id from document indexed by document_closed_offset
            where collection = ? and to_offset is not null and to_offset <= ?
            order by to_offset limit ?)`,
         [collection, through, Math.max(0, limit)]
       )
-    )
+    })
 })
 
 const page = (db: Database, query: ListQuery, limit: number): ReadonlyArray<StoredVersion> => {

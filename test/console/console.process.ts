@@ -124,6 +124,14 @@ describe.skipIf(browser === undefined)("the console in a browser (chromium)", ()
     expect(house.breaches).toEqual([])
   })
 
+  it("finds the audit log of a whole venue chained, and its own record there", async () => {
+    const page = await house.signedIn("auditor", { path: "/console/audit-log" })
+    await page.getByText(/recomputed here: records \d+ to \d+ are chained/u).waitFor()
+    await House.visit(page, "venue")
+    await page.getByRole("heading", { name: "Signing in", level: 2 }).waitFor()
+    expect(house.breaches).toEqual([])
+  })
+
   it("names the faults of a form at their fields, those that the service finds too", async () => {
     const page = await house.signedIn("operator", { path: "/console/holders" })
     await page.getByRole("button", { name: "Holder: register", exact: true }).click()
@@ -161,7 +169,8 @@ describe.skipIf(browser === undefined)("the console in a browser (chromium)", ()
         "holders",
         "restrictions",
         "dealing-cycles",
-        "reserves"
+        "reserves",
+        "venue"
       ]) {
         await House.visit(page, path)
         await page.evaluate(source)

@@ -44,14 +44,6 @@ export interface RecordRow {
 
 export const lists: ReadonlyArray<ListRow> = [
   {
-    path: "operations",
-    title: "Operations",
-    read: "operations.list",
-    id: "operationId",
-    columns: ["kind", "resource", "state", "actor", "role", "createdAt", "finishedAt", "offset"],
-    empty: "Every write is an operation. None fits the filter."
-  },
-  {
     path: "proposals",
     title: "Proposals",
     read: "proposals.list",
@@ -67,66 +59,7 @@ export const lists: ReadonlyArray<ListRow> = [
       "waitingOn"
     ],
     empty: "A proposal waits for a party to agree on the ledger. None is open."
-  },
-  {
-    path: "audit-log",
-    title: "Audit log",
-    read: "audit-log.list",
-    id: "seq",
-    columns: [
-      "seq",
-      "at",
-      "actor",
-      "role",
-      "action",
-      "stage",
-      "status",
-      "resourceKind",
-      "resourceId"
-    ],
-    empty: "Every call leaves a record here. None fits the filter."
-  },
-  {
-    path: "webhooks",
-    title: "Webhooks",
-    read: "webhooks.list",
-    id: "webhookId",
-    columns: ["url", "events", "source", "createdBy", "createdAt"],
-    makes: ["webhook.register"],
-    empty: "No webhook is registered."
   }
 ]
 
-export const records: ReadonlyArray<RecordRow> = [
-  {
-    path: "operations",
-    title: "Operation",
-    read: "operations.get",
-    id: "operationId",
-    head: [
-      "kind",
-      "state",
-      "resource",
-      "actor",
-      "actorName",
-      "role",
-      "createdAt",
-      "startedAt",
-      "finishedAt",
-      "offset",
-      "updateId",
-      "actionKey"
-    ],
-    lists: [],
-    acts: []
-  },
-  {
-    path: "webhooks",
-    title: "Webhook",
-    read: "webhooks.get",
-    id: "webhookId",
-    head: ["url", "events", "source", "createdBy", "createdAt"],
-    lists: [],
-    acts: ["webhook.test", "webhook.remove"]
-  }
-]
+export const records: ReadonlyArray<RecordRow> = []

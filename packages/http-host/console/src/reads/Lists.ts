@@ -106,9 +106,11 @@ export const valueRead = (
   }
 }
 
-/** Whether one of the roles may call a read. */
-export const mayRead = (name: string, roles: ReadonlyArray<string>): boolean =>
-  table.reads[name]?.roles.some((role) => roles.includes(role)) === true
+/** Whether one of the roles may call a read; one that is public names no role. */
+export const mayRead = (name: string, roles: ReadonlyArray<string>): boolean => {
+  const admitted = table.reads[name]?.roles
+  return admitted?.length === 0 || admitted?.some((role) => roles.includes(role)) === true
+}
 
 /** Whether one of the roles may make a write. */
 export const mayWrite = (kind: string, roles: ReadonlyArray<string>): boolean =>

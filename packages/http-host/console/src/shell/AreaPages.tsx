@@ -25,7 +25,8 @@ const modules: Readonly<Record<AreaName, () => Promise<AreaModule>>> = {
   orders: () => import("../orders/Area.tsx") as unknown as Promise<AreaModule>,
   reconciliation: () => import("../reconciliation/Area.tsx") as unknown as Promise<AreaModule>,
   reserves: () => import("../reserves/Area.tsx") as unknown as Promise<AreaModule>,
-  statements: () => import("../statements/Area.tsx") as unknown as Promise<AreaModule>
+  statements: () => import("../statements/Area.tsx") as unknown as Promise<AreaModule>,
+  venue: () => import("../venue/Area.tsx") as unknown as Promise<AreaModule>
 }
 
 const drawnBy = ({ area, page }: AreaPage): ComponentType<PageProps> =>

@@ -13,6 +13,7 @@ export type AreaName =
   | "reserves"
   | "restraints"
   | "statements"
+  | "venue"
 
 export interface AreaPage {
   /** Address below the console's; `:id` is the record's. */
@@ -239,5 +240,21 @@ export const areaPages: ReadonlyArray<AreaPage> = [
     area: "reserves",
     page: "ReportPage",
     reads: ["reserves.report", "reserves.get"]
-  }
+  },
+  { path: "operations", area: "venue", page: "OperationsPage", reads: ["operations.list"] },
+  {
+    path: "operations/:id",
+    area: "venue",
+    page: "OperationPage",
+    reads: ["operations.get", "events.list"]
+  },
+  { path: "audit-log", area: "venue", page: "AuditLogPage", reads: ["audit-log.list"] },
+  { path: "webhooks", area: "venue", page: "WebhooksPage", reads: ["webhooks.list"] },
+  {
+    path: "webhooks/:id",
+    area: "venue",
+    page: "WebhookPage",
+    reads: ["webhooks.get", "operations.list"]
+  },
+  { path: "venue", area: "venue", page: "VenuePage", reads: ["tenants.one", "health.one"] }
 ]

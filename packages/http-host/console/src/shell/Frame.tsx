@@ -182,7 +182,9 @@ export const Frame = ({
         Skip to the page
       </a>
       <header>
-        <b class="venue">{tenant.displayName}</b>
+        <a class="venue" href={hrefOf("venue")}>
+          {tenant.displayName}
+        </a>
         <PointBar />
         <FeedLightView />
         <span class="gap" />

@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process"
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, extname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
+import { parseAst } from "rolldown/parseAst"
 import { buildIfStale } from "../packages/http-host/scripts/console.ts"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -103,20 +104,36 @@ const filesOf = (folder: string): ReadonlyArray<string> =>
     entry.isFile() ? [join(entry.parentPath, entry.name)] : []
   )
 
+/** The compiler indents by four. */
+const narrowed = (text: string): string =>
+  text.replaceAll(/^(?: {4})+/gm, (indent) => " ".repeat(indent.length / 2))
+
+/** Syntax tree of a program without places: what it says, whatever its layout. */
+const meaningOf = (text: string): string =>
+  JSON.stringify(parseAst(text), (key, value: unknown) => {
+    if (key === "start" || key === "end") return undefined
+    return typeof value === "bigint" ? `${value}n` : value
+  })
+
+/** A program indented by two; as it is, where a text over several lines would change by that. */
+const program = (text: string): string => {
+  const narrow = narrowed(text)
+  return meaningOf(narrow) === meaningOf(text) ? narrow : text
+}
+
 /**
- * The compiler leaves a declaration's imports as the sources wrote them, and indents by four; what is
- * built lies one folder nearer to its package.json than the sources do.
+ * The compiler leaves a declaration's imports as the sources wrote them; what is built lies one folder nearer
+ * to its package.json than the sources do.
  */
 const mend = (dist: string): void => {
   for (const file of filesOf(dist)) {
     const text = readFileSync(file, "utf8")
     const mended = (
       file.endsWith(".d.ts")
-        ? named(text.replaceAll(/(["'])(\.{1,2}\/[^"']*)\.ts\1/g, "$1$2.js$1"), file).replaceAll(
-            /^(?: {4})+/gm,
-            (indent) => " ".repeat(indent.length / 2)
-          )
-        : text
+        ? narrowed(named(text.replaceAll(/(["'])(\.{1,2}\/[^"']*)\.ts\1/g, "$1$2.js$1"), file))
+        : file.endsWith(".js")
+          ? program(text)
+          : text
     ).replaceAll('"../package.json"', '"./package.json"')
     if (mended !== text) writeFileSync(file, mended)
   }

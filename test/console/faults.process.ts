@@ -90,6 +90,31 @@ describe.skipIf(browser === undefined)("a page of the console (chromium)", () =>
     await page.context().close()
   })
 
+  it.each([
+    ["another issuer", "code=x&state=S&iss=https://other.test", /not one to this sign-in/u],
+    ["a doubled code", "code=x&code=y&state=S&iss=I", /not one to this sign-in/u],
+    ["a forged state", "code=x&state=forged&iss=I", /not one to this sign-in/u],
+    ["a code that is not its own", "code=x&state=S&iss=I", /gave no token/u]
+  ])(
+    "keeps nothing of an answer with %s to a sign-in of its own, and says so",
+    async (_, answer, words) => {
+      const { issuer } = house.provider
+      const page = await house.page()
+      // Answered by nothing, the navigation leaves the page as it is.
+      await page.route(`${issuer}/auth*`, (route) => route.fulfill({ status: 204 }))
+      await page.getByRole("button", { name: /Sign in with/u }).click()
+      const state = await begun(page)
+      const query = answer.replace("state=S", `state=${state}`).replace("iss=I", `iss=${issuer}`)
+      await page.goto(`${house.venue.url}/console/sign-in?${query}`)
+      await page.getByRole("alert").getByText(words).waitFor()
+      expect([await page.evaluate("sessionStorage.length"), new URL(page.url()).search]).toEqual([
+        0,
+        ""
+      ])
+      await page.context().close()
+    }
+  )
+
   it("has every text of others as text, and their words as they came", async () => {
     const name = `<img src=x onerror="document.title='run'"> \u202Eevil\u202C ${"x".repeat(4096)}`
     const made = await record("markup")
@@ -131,6 +156,14 @@ describe.skipIf(browser === undefined)("a page of the console (chromium)", () =>
     expect(house.breaches).toEqual([])
   })
 })
+
+/** State of the sign-in that a page has begun. */
+const begun = async (page: Page): Promise<string> => {
+  const read = () =>
+    page.evaluate('sessionStorage.getItem("bursar.sign-in")') as Promise<string | null>
+  await expect.poll(read).not.toBeNull()
+  return (JSON.parse(String(await read())) as { readonly state: string }).state
+}
 
 /** Goes to a page that may not be drawn. */
 const go = (page: Page, path: string) =>

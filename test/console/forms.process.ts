@@ -28,7 +28,7 @@ describe.skipIf(browser === undefined)("a form in a browser (chromium)", () => {
     >
 
   it("offers the version that a policy replaces, to whoever may set one and to nobody else", async () => {
-    await House.visit(operator, "instruments/elf")
+    await House.visit(operator, "instruments/elf?tab=policy")
     await operator.getByRole("button", { name: "Policy: set", exact: true }).click()
     const replaces = operator.getByLabel(/^Replaces/u)
     expect(await replaces.inputValue()).toBe("1")
@@ -57,7 +57,7 @@ describe.skipIf(browser === undefined)("a form in a browser (chromium)", () => {
       { instrumentId: "elf", replaces: "1", minimumSubscription: "1000000.50" }
     ])
     const approver = await house.signedIn("approver")
-    await House.visit(approver, "instruments/elf")
+    await House.visit(approver, "instruments/elf?tab=policy")
     expect(await approver.getByRole("button", { name: "Policy: set", exact: true }).count()).toBe(0)
     await approver.context().close()
   })
@@ -75,6 +75,11 @@ describe.skipIf(browser === undefined)("a form in a browser (chromium)", () => {
     await dialog.getByRole("button", { name: /^Send/u }).click()
     await dialog.getByText("Row 1 is empty: fill it in, or remove it.").waitFor()
     await dialog.getByText(/Holder id has characters/u).waitFor()
+    await operator.setViewportSize({ width: 320, height: 800 })
+    await operator.emulateMedia({ colorScheme: "dark" })
+    expect(await House.axeFindings(operator)).toEqual([])
+    await operator.setViewportSize({ width: 1280, height: 900 })
+    await operator.emulateMedia({ colorScheme: "light" })
     await dialog.getByRole("button", { name: "Remove row 1" }).click()
     expect(await focused(operator)).toBe("Add a row")
     await operator.keyboard.press("Escape")

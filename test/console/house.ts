@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Host from "@bursar/http-host"
@@ -186,3 +187,31 @@ export const terms = (instrumentId: string) =>
     residual: "refund",
     legalName: `Example Liquidity Fund ${instrumentId}`
   }) as const
+
+let axe: string | undefined
+
+/** Findings of axe on a page as it is now, by WCAG 2.2 AA, each with the markup that it is of. */
+export const axeFindings = async (page: Page): Promise<ReadonlyArray<string>> => {
+  axe ??= readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+  // Run by the debugger: the policy of the page refuses an added script.
+  await page.evaluate(axe)
+  return page.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      readonly axe: {
+        run: (options: object) => Promise<{
+          violations: ReadonlyArray<{ id: string; nodes: ReadonlyArray<{ html: string }> }>
+        }>
+      }
+    }
+    const { violations } = await axe.run({
+      runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]
+    })
+    return violations.map(
+      ({ id, nodes }) =>
+        `${id}: ${nodes
+          .map(({ html }) => html)
+          .join(" ")
+          .slice(0, 300)}`
+    )
+  })
+}

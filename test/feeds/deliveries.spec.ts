@@ -1,14 +1,16 @@
 /** Deliveries: times of retries, the end of retrying, and the order of a webhook's queue. */
-import { Metrics, Workers } from "@bursar/engine-core"
+import { Metrics, Queries, Workers } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import { Documents, Feed } from "@bursar/engine-core/ports"
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Deferred, Effect, Fiber, Layer, Metric } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
+import { listDeliveries } from "#core/feeds/webhook/WebhookQueries.ts"
 import { deliveries } from "#core/records/webhook/Delivery.ts"
 import { webhooks } from "#core/records/webhook/Webhook.ts"
 import * as Rules from "#core/records/webhook/DeliveryRules.ts"
+import * as Calls from "../engine/calls.ts"
 import * as W from "./webhooks.ts"
 
 const second = 1_000
@@ -376,6 +378,54 @@ describe("a slow webhook", () => {
       expect(most).toBeLessThanOrEqual(32 + 32 + 8)
       expect(most).toBeGreaterThanOrEqual(32)
       expect((yield* W.kept("last")).every(({ state }) => state === "taken")).toBe(true)
+    }).pipe(Effect.provide(W.posting(receivers)))
+  })
+})
+
+describe("the list of a webhook's deliveries", () => {
+  const listed = (webhookId: string, state?: "pending" | "taken" | "exhausted") =>
+    Effect.gen(function* () {
+      const queries = yield* Queries
+      const { value } = yield* queries.page(listDeliveries, {
+        caller: Calls.person("ida", "auditor"),
+        params: {
+          webhookId: webhookId as never,
+          ...(state === undefined ? {} : { state: [state] })
+        },
+        point: {},
+        page: { limit: 50 }
+      })
+      return value.map((row) => [row.state, row.attempts, row.last?.status ?? null, row.next])
+    })
+
+  it.effect("says when the next attempt is due, and no more once it is over", () => {
+    // Red when the instant is not kept with the attempt, or outlives it.
+    const receivers = new W.Receivers()
+    return Effect.gen(function* () {
+      yield* atStart
+      yield* W.register(bodyOf("wh-2", { events: ["approval.requested"] }))
+      yield* W.register(bodyOf("wh-1", { events: ["approval.requested"] }))
+      receivers.answer = ({ url }) =>
+        Effect.succeed({ status: url.includes("wh-1") ? 410 : 200, retryAfter: null })
+      yield* W.happen("once")
+      expect(yield* listed("wh-1")).toEqual([["pending", 0, null, null]])
+      yield* W.settle
+      const [[state, attempts, status, next] = []] = yield* listed("wh-1", "pending")
+      expect([state, attempts, status]).toEqual(["pending", 1, 410])
+      const before = receivers.got.length
+      const now = yield* Instant.now
+      const wait = Number(((next as Instant.Instant) - now) / 1_000_000n)
+      expect(wait).toBeGreaterThan(4_000)
+      yield* W.pass(wait - 1)
+      expect(receivers.got).toHaveLength(before)
+      yield* W.pass(2)
+      expect(receivers.got).toHaveLength(before + 1)
+      expect((yield* listed("wh-2"))[0]).toEqual(["taken", 1, 200, null])
+      for (const long of waits) yield* W.pass(Math.ceil(long * 1.2))
+      expect(yield* listed("wh-1", "exhausted")).toEqual([["exhausted", 10, 410, null]])
+      expect(yield* listed("wh-1", "pending")).toEqual([])
+      const unknown = yield* Effect.flip(listed("wh-3"))
+      expect(unknown).toMatchObject({ slug: "not-found" })
     }).pipe(Effect.provide(W.posting(receivers)))
   })
 })

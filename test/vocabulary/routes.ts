@@ -97,7 +97,7 @@ const queries = `
 /reconciliation-verdict | operator approver risk auditor app monitor
 /operations /operations/{operationId} | operator approver risk compliance auditor app:own
 /approvals /approvals/{actionKey} | operator approver risk compliance auditor
-/webhooks /webhooks/{webhookId} | auditor operator
+/webhooks /webhooks/{webhookId} /webhooks/{webhookId}/deliveries | auditor operator
 /events | app approver auditor operator risk monitor:redacted
 /audit-log | auditor compliance operator risk
 `

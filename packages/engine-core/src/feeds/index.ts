@@ -6,12 +6,12 @@ import { retentionEvents } from "./RetentionRunner.ts"
 import { scheduleWorker } from "./ScheduleRunner.ts"
 import { deliveryWorker, removedWebhookWorker } from "./webhook/DeliveryRunner.ts"
 import { register, remove, test } from "./webhook/WebhookOperations.ts"
-import { getWebhook, listWebhooks } from "./webhook/WebhookQueries.ts"
+import { getWebhook, listDeliveries, listWebhooks } from "./webhook/WebhookQueries.ts"
 
 const webhook = Noun.declare({
   collections: [webhooks],
   writes: [register, remove, test],
-  queries: [listWebhooks, getWebhook],
+  queries: [listWebhooks, getWebhook, listDeliveries],
   events: webhookEvents
 })
 

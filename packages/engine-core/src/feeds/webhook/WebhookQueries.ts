@@ -1,8 +1,14 @@
-/** Queries of webhooks: those of the configuration first, then by age; never secrets. */
+/** Queries of webhooks, those of the configuration first, then by age, and of their deliveries; never secrets. */
 import { Effect, Schema } from "effect"
 import { refused } from "../../kernel/Refusal.ts"
 import * as Read from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
+import {
+  deliveries,
+  DeliveryMachine,
+  DeliveryView,
+  view as viewOf
+} from "../../records/webhook/Delivery.ts"
 import {
   active,
   isActive,
@@ -45,4 +51,31 @@ export const getWebhook = Read.one({
     if (isActive(webhook)) return view(webhook)
     return yield* Effect.fail(refused("not-found", { detail: "There is no such webhook." }))
   })
+})
+
+export const listDeliveries = Read.list({
+  name: "webhooks.deliveries",
+  doc: "Lists the deliveries of a webhook: state, attempts, how the last one ended, and when the next is due. Those that are over are there until their retention ends.",
+  route: "GET /v1/webhooks/{webhookId}/deliveries",
+  audience,
+  pinned: false,
+  collection: deliveries,
+  params: Schema.Struct({
+    webhookId: WebhookId,
+    state: Schema.optionalKey(Schema.Array(DeliveryMachine.schema))
+  }),
+  item: DeliveryView,
+  direction: "desc",
+  order: "newest first",
+  changes: false,
+  parent: Effect.fnUntraced(function* ({ webhookId }) {
+    const records = yield* Records
+    if (isActive(yield* records.get(webhooks, webhookId))) return
+    return yield* Effect.fail(refused("not-found", { detail: "There is no such webhook." }))
+  }),
+  where: ({ state, webhookId }) => ({
+    webhookId: [webhookId],
+    ...(state === undefined ? {} : { state })
+  }),
+  view: (found) => Effect.succeed(found.map(viewOf))
 })

@@ -63,28 +63,37 @@ export const Delivery = Schema.Struct({
   state: DeliveryMachine.schema,
   attempts: Integer.schema,
   last: Schema.NullOr(Attempt),
+  /**
+   * Instant before which it is not attempted again; absent: the first attempt is due, it is over, or its
+   * last attempt was recorded before the instant was kept.
+   */
+  next: Schema.optionalKey(Instant.schema),
   /** Trace of the call that caused the event. */
   trace: Schema.NullOr(Trace),
   endedAt: Schema.NullOr(Instant.schema)
 })
 export type Delivery = typeof Delivery.Type
 
-/** A fact's attempt; `miss`: another follows. */
-const Tried = Schema.Struct({
-  on: Schema.Literals(["miss", "take", "exhaust"]),
-  attempt: Attempt
+/** A failed attempt; another follows, no earlier than `next`. */
+const Missed = Schema.Struct({
+  on: Schema.Literal("miss"),
+  attempt: Attempt,
+  next: Schema.optionalKey(Instant.schema)
 })
+/** The last attempt of a delivery. */
+const Tried = Schema.Struct({ on: Schema.Literals(["take", "exhaust"]), attempt: Attempt })
 const Cancelled = Schema.Struct({ on: Schema.Literal("cancel"), at: Instant.schema })
-export const Fact = Schema.Union([Tried, Cancelled])
+export const Fact = Schema.Union([Missed, Tried, Cancelled])
 export type Fact = typeof Fact.Type
 
 /** Fold: the delivery after `fact`. */
-const evolve = (self: Delivery, fact: Fact): Delivery =>
+const evolve = ({ next: _, ...self }: Delivery, fact: Fact): Delivery =>
   match(fact)
-    .with({ on: "miss" }, ({ attempt }) => ({
+    .with({ on: "miss" }, ({ attempt, next }) => ({
       ...self,
       attempts: self.attempts + 1,
-      last: attempt
+      last: attempt,
+      ...(next === undefined ? {} : { next })
     }))
     .with({ on: "take" }, { on: "exhaust" }, ({ on, attempt }) => ({
       ...self,
@@ -104,6 +113,39 @@ const evolve = (self: Delivery, fact: Fact): Delivery =>
 export const pending = (
   delivery: Pick<Delivery, "deliveryId" | "webhookId" | "seq" | "restoredAt" | "type" | "trace">
 ): Delivery => ({ ...delivery, state: "pending", attempts: 0, last: null, endedAt: null })
+
+/** A delivery as staff read it: its event by number and type, never the payload or the address. */
+export const DeliveryView = Schema.Struct({
+  deliveryId: Schema.String,
+  webhookId: Schema.String,
+  seq: Integer.schema,
+  type: EventType.schema,
+  state: DeliveryMachine.schema,
+  attempts: Integer.schema,
+  /** Null: it was not attempted yet. */
+  last: Schema.NullOr(Attempt),
+  /** Instant before which it is not attempted again; null: it is due, or over. */
+  next: Schema.NullOr(Instant.schema),
+  createdAt: Instant.schema,
+  endedAt: Schema.NullOr(Instant.schema)
+}).annotate({
+  identifier: "WebhookDelivery",
+  description: "The delivery of one event to one webhook."
+})
+export type DeliveryView = typeof DeliveryView.Type
+
+export const view = (self: Delivery & Collection.StoreColumns): DeliveryView => ({
+  deliveryId: self.deliveryId,
+  webhookId: self.webhookId,
+  seq: self.seq,
+  type: self.type,
+  state: self.state,
+  attempts: self.attempts,
+  last: self.last,
+  next: self.next ?? null,
+  createdAt: self.createdAt,
+  endedAt: self.endedAt
+})
 
 /** List filter of a webhook's pending deliveries. */
 export const pendingOf = (webhookId: string) => ({ webhookId: [webhookId], state: ["pending"] })

@@ -1,6 +1,7 @@
 /** Pure rules of deliveries: which webhooks take an event, retry times, signatures. */
 import type { SigningKey } from "../../engine/Keys.ts"
 import * as Base64 from "../../kernel/Base64.ts"
+import * as Duration from "../../kernel/Duration.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type { Trace } from "../../kernel/Trace.ts"
 import type { Crypto } from "../../ports/Crypto.ts"
@@ -241,5 +242,7 @@ export const judge = (
     retryAfter,
     now: attempt.at
   })
-  return { fact: { on: again === undefined ? "exhaust" : "miss", attempt }, again }
+  if (again === undefined) return { fact: { on: "exhaust", attempt }, again }
+  const next = Instant.add(attempt.at, Duration.millis(again))
+  return { fact: { on: "miss", attempt, next }, again }
 }

@@ -453,6 +453,8 @@ export const texts: Readonly<Record<string, string>> = {
     '{"state":"succeeded","operationId":"op_01KYW0QAG2000000000000000G","kind":"webhook.test","summary":"Posts a test event to webhook w1.","resource":{"kind":"webhook","id":"w1","href":"/v1/webhooks/w1"},"request":{"webhookId":"w1"},"result":{"delivered":true,"status":200,"durationMs":0,"failure":null},"problem":null,"actor":"olga","actorName":null,"actorEmail":null,"role":"operator","createdAt":"2026-07-31T12:00:00.002000Z","startedAt":"2026-07-31T12:00:00.002000Z","finishedAt":"2026-07-31T12:00:00.002000Z","updateId":null,"offset":null,"actionKey":null,"maker":null,"makerRole":null,"madeAt":null,"required":null,"signedBy":null,"figures":null,"figuresHash":null,"recovery":null,"waitingOn":[]}',
   "webhook.test body":
     "{}",
+  "webhooks.deliveries 200":
+    '{"offset":0,"now":"2026-07-31T12:00:00.004000Z","value":[{"deliveryId":"11.w1","webhookId":"w1","seq":11,"type":"operation.succeeded","state":"taken","attempts":1,"last":{"at":"2026-07-31T12:00:00.003000Z","status":200,"durationMs":0,"failure":null},"next":null,"createdAt":"2026-07-31T12:00:00.003002Z","endedAt":"2026-07-31T12:00:00.003000Z"}],"next":"AQEAE3dlYmhvb2tzLmRlbGl2ZXJpZXMAECz3i_m_5DW0L2uNYYkZF4oAATAAATAACHNuYXBzaG90ABMxNzg1NDk5MjAwMDA0MDAxMDAwAAAAEzE3ODU0OTkyMDAwMDQwMDAwMDAAJDIwMjYtMDctMzFUMTI6MDA6MDAuMDAzMDAyMDAwWiAxMS53MYISpwjeavFJYGtyywrWhqc"}',
   "webhooks.get 200":
     '{"offset":0,"now":"2026-07-31T12:00:00.004000Z","value":{"webhookId":"w1","url":"https://receiver.example/","events":[],"source":"api","createdAt":"2026-07-31T12:00:00.000000Z","createdBy":"olga"}}',
   "webhooks.list 200":

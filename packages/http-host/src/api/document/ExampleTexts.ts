@@ -454,7 +454,7 @@ export const texts: Readonly<Record<string, string>> = {
   "webhook.test body":
     "{}",
   "webhooks.deliveries 200":
-    '{"offset":0,"now":"2026-07-31T12:00:00.004000Z","value":[{"deliveryId":"11.w1","webhookId":"w1","seq":11,"type":"operation.succeeded","state":"taken","attempts":1,"last":{"at":"2026-07-31T12:00:00.003000Z","status":200,"durationMs":0,"failure":null},"next":null,"createdAt":"2026-07-31T12:00:00.003002Z","endedAt":"2026-07-31T12:00:00.003000Z"}],"next":"AQEAE3dlYmhvb2tzLmRlbGl2ZXJpZXMAECz3i_m_5DW0L2uNYYkZF4oAATAAATAACHNuYXBzaG90ABMxNzg1NDk5MjAwMDA0MDAxMDAwAAAAEzE3ODU0OTkyMDAwMDQwMDAwMDAAJDIwMjYtMDctMzFUMTI6MDA6MDAuMDAzMDAyMDAwWiAxMS53MYISpwjeavFJYGtyywrWhqc"}',
+    '{"offset":0,"now":"2026-07-31T12:00:00.004000Z","value":[{"deliveryId":"11.w1","webhookId":"w1","seq":11,"type":"operation.succeeded","state":"taken","attempts":1,"last":{"at":"2026-07-31T12:00:00.003000Z","status":200,"durationMs":0,"failure":null},"next":null,"createdAt":"2026-07-31T12:00:00.003002Z","endedAt":"2026-07-31T12:00:00.003000Z"}],"next":"AQEAE3dlYmhvb2tz"}',
   "webhooks.get 200":
     '{"offset":0,"now":"2026-07-31T12:00:00.004000Z","value":{"webhookId":"w1","url":"https://receiver.example/","events":[],"source":"api","createdAt":"2026-07-31T12:00:00.000000Z","createdBy":"olga"}}',
   "webhooks.list 200":

@@ -30,7 +30,10 @@ export const hiddenResources: ReadonlySet<ResourceKind> = new Set<ResourceKind>(
   "external-account",
   "contract",
   "exercise",
-  "operation"
+  "operation",
+  "distribution-line",
+  "finding",
+  "proposal"
 ])
 
 /** The members of an event that redaction touches. */

@@ -22,6 +22,12 @@ const LOST_LINE = `collection = 'distribution-line'
     where collection = 'lost-record' and record_id glob 'distribution-line/*')
   and json_extract(body, '$.lost')`
 
+/** Versions of admissions whose offer was accepted past its time, while the credential is on the ledger. */
+const ACCEPTED_LATE = `collection = 'admission'
+  and filters ->> '$.state' = 'expired'
+  and body ->> '$.admittedAt' is null
+  and body ->> '$.credentialCid' is not null`
+
 /** Steps of each file in order, each immutable once it is released: a change of the tables is a new step. */
 const STEPS: Readonly<Record<FileName, ReadonlyArray<ReadonlyArray<string>>>> = {
   records: [
@@ -301,6 +307,15 @@ const STEPS: Readonly<Record<FileName, ReadonlyArray<ReadonlyArray<string>>>> = 
       "create table waiting_mark (mark text primary key) strict, without rowid",
       `insert into waiting_mark (mark)
        select '*:1' where not exists (select 1 from document)`
+    ],
+    // Credentials of offers that were accepted past their time are counted under the holder cap.
+    [
+      `update document
+       set filters = json_set(filters, '$.acceptedLate', filters ->> '$.instrumentId')
+       where ${ACCEPTED_LATE}`,
+      `insert or ignore into document_filter (collection, name, value, sort_key)
+       select collection, 'acceptedLate', filters ->> '$.acceptedLate', sort_key from document
+       where to_offset is null and ${ACCEPTED_LATE}`
     ]
   ],
   rows: [

@@ -96,6 +96,26 @@ describe("a record of a machine", () => {
   })
 })
 
+describe("the reads of such records", () => {
+  const readsOf = (audience: Resource.WholeAudience) =>
+    Resource.declare(gifts, {
+      ...{ name: "x-gifts", list: "Lists the gifts.", idMember: "giftId", members: stored },
+      ...{ view: { identifier: "XGiftView", description: "A gift." }, audience }
+    })
+
+  it("show every record to a role that sees its own, what is near, or a redacted view", () => {
+    for (const sight of ["own", "near", "redacted"] as const) {
+      // @ts-expect-error TS2322: a role sees every record.
+      const audience: Resource.WholeAudience = { operator: "all", investor: sight }
+      expect(() => readsOf(audience)).toThrow(
+        `the reads of x-gifts show investor every record, and its sight is "${sight}"`
+      )
+    }
+    const audience = { operator: "all", investor: "all" } as const
+    expect(readsOf(audience).list.audience).toEqual(audience)
+  })
+})
+
 describe("a room whose machine announces an event that the room lacks", () => {
   it("starts", () => {
     const { get, list } = Resource.declare(gifts, {

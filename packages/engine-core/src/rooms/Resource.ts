@@ -6,6 +6,7 @@ import * as Read from "../reads/Read.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import * as RecordView from "../records/RecordView.ts"
 import type { OwnWord } from "../vocabulary/OwnWord.ts"
+import type { Role } from "../vocabulary/Role.ts"
 import type { MachineCollection } from "./MachineRecords.ts"
 
 /** Members of a view, each with its schema. */
@@ -21,8 +22,15 @@ interface Declaration<N extends OwnWord, F extends Members, K extends keyof F> {
   /** Members that are shown; stored members that are not listed are withheld. */
   readonly members: F
   readonly view: { readonly identifier: string; readonly description: string }
-  readonly audience: Read.Audience
+  /**
+   * Roles that read them, each every record of them. A role that reads its own alone needs a list with a
+   * scope and a read that looks at the sight: `Read.list` and `Read.one`.
+   */
+  readonly audience: WholeAudience
 }
+
+/** Roles that see every record. */
+export type WholeAudience = { readonly [R in Role]?: "all" }
 
 /** Members of a view with those that every view has. */
 type Fields<F extends Members> = F & typeof RecordView.fields
@@ -67,7 +75,20 @@ export interface Resource<
   >
 }
 
-/** Declares how records of a machine are read, in all and one by one, at any point of time. */
+/** Throws where a role is to see less than every record, which these reads would show it nevertheless. */
+const demandWhole = (name: string, audience: Read.Audience): void => {
+  for (const [role, sight] of Object.entries(audience)) {
+    if (sight === "all") continue
+    throw new Error(
+      `the reads of ${name} show ${role} every record, and its sight is ${JSON.stringify(sight)}: declare them by Read.list with a scope, and by Read.one`
+    )
+  }
+}
+
+/**
+ * Declares how records of a machine are read, in all and one by one, at any point of time. Throws where a
+ * role's sight is another than `all`.
+ */
 export const declare = <
   R extends { readonly state: S },
   S extends string,
@@ -79,6 +100,7 @@ export const declare = <
   collection: MachineCollection<R, S, T>,
   { audience, idMember, list, members, name, view }: Declaration<N, F, K>
 ): Resource<S, N, F, K> => {
+  demandWhole(name, audience)
   const schema: Schema.Struct<Fields<F>> = RecordView.schemaOf(members, view)
   // Casts: the members are those of the record, and the id is a text.
   const viewOf = (record: Stored<R>) =>

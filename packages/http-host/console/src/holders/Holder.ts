@@ -162,3 +162,17 @@ export const successionOf = (
 /** Year of a tax statement as an address has it; null: it is none. */
 export const yearOf = (text: string | null): string | null =>
   text !== null && /^(?:19|20)\d\d$/u.test(text) ? text : null
+
+/** A tax statement that a person opened: of whom, its year, the zone of its days, and how many the page opened. */
+export interface OpenedStatement {
+  readonly holderId: string
+  readonly year: string
+  readonly zone: string
+  readonly nth: number
+}
+
+/** The opened statement, where the page is still of its holder and in the zone of its days; else none. */
+export const openedIn = (
+  opened: OpenedStatement | null,
+  { holderId, zone }: Pick<OpenedStatement, "holderId" | "zone">
+): OpenedStatement | null => (opened?.zone === zone && opened.holderId === holderId ? opened : null)

@@ -1,6 +1,5 @@
 /** Tax statement of a holder's person for a year; opening it is an entry of the audit log, which the page says before. */
-import { useLocation } from "preact-iso"
-import { useEffect, useState } from "preact/hooks"
+import { useEffect, useRef, useState } from "preact/hooks"
 import { Loaded } from "../kit/Sheet.tsx"
 import { present, zone } from "../kit/Zone.ts"
 import type { Read, ReadState } from "../reads/Cache.ts"
@@ -9,13 +8,17 @@ import { factsOf } from "../record/Fact.ts"
 import { Facts, Sheet } from "../record/Page.tsx"
 import { RowsOf } from "../record/RowsOf.tsx"
 import { RecordLink } from "../record/RecordLink.tsx"
-import { parametersOf, sameWith } from "../shell/Links.ts"
-import { yearOf } from "./Holder.ts"
+import { type OpenedStatement, openedIn, yearOf } from "./Holder.ts"
 
 export const TaxTab = ({ id }: { readonly id: string; readonly holder: Row }) => {
-  const { route, url } = useLocation()
-  const year = yearOf(parametersOf(url).get("year"))
-  const [text, set] = useState(year ?? present.value.slice(0, 4))
+  // Neither in the address nor beyond this tab: an address that is opened again would be logged again.
+  const [opened, open] = useState<OpenedStatement | null>(null)
+  const last = useRef(0)
+  const [text, set] = useState(present.value.slice(0, 4))
+  const page = { holderId: id, zone: zone.value }
+  const shown = openedIn(opened, page)
+  // Closed for good: a zone that is chosen again must not read it again by itself.
+  useEffect(() => open((before) => openedIn(before, page)), [id, zone.value])
   return (
     <>
       <Sheet title="Open a tax statement">
@@ -28,7 +31,10 @@ export const TaxTab = ({ id }: { readonly id: string; readonly holder: Row }) =>
           onSubmit={(event) => {
             event.preventDefault()
             const chosen = yearOf(text.trim())
-            if (chosen !== null) route(sameWith(url, { year: chosen }))
+            if (chosen !== null) {
+              last.current += 1
+              open({ ...page, year: chosen, nth: last.current })
+            }
           }}
         >
           <label>
@@ -45,7 +51,7 @@ export const TaxTab = ({ id }: { readonly id: string; readonly holder: Row }) =>
           <span class="fine">days of {zone.value}</span>
         </form>
       </Sheet>
-      {year === null ? null : <Statement key={year} id={id} year={year} />}
+      {shown === null ? null : <Statement key={shown.nth} opened={shown} />}
     </>
   )
 }
@@ -63,14 +69,13 @@ const paidColumns = [
   { member: "repaid", as: "figure" }
 ] as const
 
-/** Reads once for as long as the page is open: a reading is logged, so that nothing makes it again by itself. */
+/** Reads once for as long as it is drawn: a reading is logged, so that nothing makes it again by itself. */
 const useOnce = (read: Read<Answer>): ReadState<Answer> => {
   const [state, set] = useState<ReadState<Answer>>({
     value: undefined,
     error: null,
     isLoading: true
   })
-  const key = JSON.stringify(read.key)
   useEffect(() => {
     const ended = new AbortController()
     read.load(ended.signal).then(
@@ -80,14 +85,16 @@ const useOnce = (read: Read<Answer>): ReadState<Answer> => {
       }
     )
     return () => ended.abort()
-  }, [key])
+  }, [])
   return state
 }
 
-const Statement = ({ id, year }: { readonly id: string; readonly year: string }) => {
-  const state = useOnce(
-    valueRead("holders.tax-statement", { holderId: id, year, zone: zone.value })
-  )
+const Statement = ({
+  opened: { holderId, year, zone: days }
+}: {
+  readonly opened: OpenedStatement
+}) => {
+  const state = useOnce(valueRead("holders.tax-statement", { holderId, year, zone: days }))
   return (
     <Loaded state={state}>
       {({ value }) => (

@@ -1,6 +1,6 @@
 /** Pages of dealing cycles, settled on their figures, and of standing settlements. */
 import { useLocation } from "preact-iso"
-import { useState } from "preact/hooks"
+import { useEffect, useState } from "preact/hooks"
 import { Acts } from "../kit/Acts.tsx"
 import { basisOf, BasisView } from "../kit/Basis.tsx"
 import { Filters, whereOf } from "../kit/Filters.tsx"
@@ -31,7 +31,9 @@ import {
   ordersOf,
   standingColumns,
   standingFacts,
-  supposed
+  supposed,
+  supposedText,
+  type Supposition
 } from "./Cycle.ts"
 
 interface IdProps {
@@ -194,7 +196,13 @@ const WhatIf = ({ id, record }: ViewProps) => {
   const parameters = parametersOf(url)
   const [price, setPrice] = useState(parameters.get("price") ?? "")
   const [version, setVersion] = useState(parameters.get("policyVersion") ?? "")
-  const named = supposed(parameters)
+  // The fields follow the address, when the supposition is left or gone back to.
+  useEffect(() => {
+    setPrice(parameters.get("price") ?? "")
+    setVersion(parameters.get("policyVersion") ?? "")
+  }, [parameters.get("price"), parameters.get("policyVersion")])
+  const { faults, named } = supposed(parameters)
+  const hasTexts = named !== null || Object.keys(faults).length > 0
   return (
     <Sheet title="What if">
       <form
@@ -212,8 +220,10 @@ const WhatIf = ({ id, record }: ViewProps) => {
             type="text"
             inputMode="decimal"
             value={price}
+            aria-invalid={faults.price !== undefined}
             onInput={({ currentTarget }) => setPrice(currentTarget.value)}
           />
+          <SuppositionFault name="Price" fault={faults.price} />
         </label>
         <label>
           Policy version
@@ -221,11 +231,13 @@ const WhatIf = ({ id, record }: ViewProps) => {
             type="text"
             inputMode="numeric"
             value={version}
+            aria-invalid={faults.policyVersion !== undefined}
             onInput={({ currentTarget }) => setVersion(currentTarget.value)}
           />
+          <SuppositionFault name="Policy version" fault={faults.policyVersion} />
         </label>
         <button type="submit">Suppose it</button>
-        {named === null ? null : (
+        {hasTexts ? (
           <button
             type="button"
             class="plain"
@@ -233,18 +245,31 @@ const WhatIf = ({ id, record }: ViewProps) => {
           >
             Suppose nothing
           </button>
-        )}
+        ) : null}
       </form>
       {named === null ? null : <Supposed id={id} record={record} named={named} />}
     </Sheet>
   )
 }
 
+const SuppositionFault = ({
+  fault,
+  name
+}: {
+  readonly name: string
+  readonly fault: string | undefined
+}) =>
+  fault === undefined ? null : (
+    <span class="fault" role="alert">
+      {name}: expected {fault}
+    </span>
+  )
+
 const Supposed = ({
   id,
   named,
   record
-}: ViewProps & { readonly named: Readonly<Record<string, string>> }) => {
+}: ViewProps & { readonly named: NonNullable<Supposition["named"]> }) => {
   const state = useRead({
     ...valueRead("dealing-cycles.get", { cycleId: id, ...named }),
     kinds: ["*"]
@@ -253,7 +278,7 @@ const Supposed = ({
     <Loaded state={state}>
       {({ value }) => (
         <Rows
-          caption="Supposed, nothing is written"
+          caption={supposedText(named)}
           cells={[
             { name: "Figure", draw: ({ name }) => name },
             { name: "Today", isFigure: true, draw: ({ today }) => <FactValue fact={today} /> },

@@ -156,18 +156,46 @@ export const isBalanced = (nets: ReadonlyArray<PartyNet>): boolean =>
     )
   )
 
-/** A supposition of an address: another price or policy version; null: none, or its texts have no such form. */
-export const supposed = (
-  parameters: Pick<URLSearchParams, "get">
-): Readonly<Record<string, string>> | null => {
-  const price = parameters.get("price") ?? ""
-  const policyVersion = parameters.get("policyVersion") ?? ""
-  const named = {
-    ...(/^\d{1,10}(?:\.\d{1,10})?$/u.test(price) ? { price } : {}),
-    ...(/^\d{1,9}$/u.test(policyVersion) ? { policyVersion } : {})
-  }
-  return Object.keys(named).length === 0 ? null : named
+/** Members of a supposition: their form, and what is wrong with a text of another. */
+const supposable = {
+  price: { form: /^\d{1,10}(?:\.\d{1,10})?$/u, fault: "a price in digits, such as 101.5" },
+  policyVersion: { form: /^\d{1,9}$/u, fault: "the number of a version, in digits" }
+} as const
+
+export type Supposable = keyof typeof supposable
+
+/** A supposition of an address, and the fault of each text that has not the form of its member. */
+export interface Supposition {
+  /** Another price or policy version; null: none is supposed, also where a text has a fault. */
+  readonly named: Readonly<Partial<Record<Supposable, string>>> | null
+  readonly faults: Readonly<Partial<Record<Supposable, string>>>
 }
+
+export const supposed = (parameters: Pick<URLSearchParams, "get">): Supposition => {
+  const members = Object.keys(supposable) as ReadonlyArray<Supposable>
+  const texts = members.flatMap((member) => {
+    const text = parameters.get(member) ?? ""
+    return text === "" ? [] : [[member, text] as const]
+  })
+  const faults = texts.flatMap(([member, text]) => {
+    const { fault, form } = supposable[member]
+    return form.test(text) ? [] : [[member, fault] as const]
+  })
+  return {
+    named: texts.length === 0 || faults.length > 0 ? null : Object.fromEntries(texts),
+    faults: Object.fromEntries(faults)
+  }
+}
+
+/** What is supposed, as the caption of its figures. */
+export const supposedText = ({
+  policyVersion,
+  price
+}: Readonly<Partial<Record<Supposable, string>>>): string =>
+  `Supposed: ${[
+    ...(price === undefined ? [] : [`a price of ${price}`]),
+    ...(policyVersion === undefined ? [] : [`policy version ${policyVersion}`])
+  ].join(" and ")}; nothing is written`
 
 export const standingColumns: ReadonlyArray<ColumnRow> = [
   { member: "state", as: "state" },

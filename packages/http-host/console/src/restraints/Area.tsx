@@ -316,7 +316,12 @@ const HoldView = ({ id, record }: IdProps & { readonly record: Row }) => {
 
 /** Findings behind a hold; those that a release must accept stand above them by id. */
 const HoldFindings = ({ id, isOpen }: IdProps & { readonly isOpen: boolean }) => {
-  const { value } = useRead(listRead("findings.list", { where: { holdId: id } }))
+  const { value } = useRead(
+    listRead("findings.list", {
+      where: { holdId: id, state: ["open"], severity: ["blocking"] },
+      limit: 100
+    })
+  )
   const open = value === undefined ? [] : inTheWay(value.value)
   return (
     <>
@@ -329,6 +334,9 @@ const HoldFindings = ({ id, isOpen }: IdProps & { readonly isOpen: boolean }) =>
               </li>
             ))}
           </ul>
+          {value?.next === null ? null : (
+            <p class="fine">More are in the way than the first {open.length}, which stand here.</p>
+          )}
         </Sheet>
       ) : null}
       <ListTable

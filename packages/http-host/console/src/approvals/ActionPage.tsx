@@ -192,7 +192,11 @@ const ActionView = ({ action }: { readonly action: Shown }) => {
                 return (
                   <Term key={name} name={label(name)}>
                     <Figure value={text} />
-                    {basis === undefined ? null : <BasisView basis={basis} />}
+                    {basis === undefined ? null : (
+                      <>
+                        <BasisView basis={basis} /> <span class="fine">not recomputed here</span>
+                      </>
+                    )}
                   </Term>
                 )
               })}

@@ -351,6 +351,19 @@ describe("statements", () => {
 })
 
 describe("distributions", () => {
+  it("are rolled while a line is delivered, also after the others made them paid", () => {
+    const counts = { due: 0, delivered: 0, rolled: 4 }
+    expect(Distributions.isToRoll({ state: "paid", counts })).toBe(false)
+    expect(Distributions.isToRoll({ state: "payable", counts })).toBe(false)
+    expect(Distributions.isToRoll({ state: "paid", counts: { ...counts, delivered: 1 } })).toBe(
+      true
+    )
+    expect(
+      Distributions.isToRoll({ state: "payable", counts: { ...counts, delivered: "2" } })
+    ).toBe(true)
+    expect(Distributions.isToRoll({ state: "payable", counts: null })).toBe(true)
+  })
+
   it("stand in a grid of months and instruments, none lost and none twice", () => {
     const period = fc.record({
       instrumentId: fc.constantFrom("fund-a", "fund-b", "fund-c"),

@@ -1,5 +1,5 @@
 /** How pages stay current, without a browser: the feed, the cache of reads, and the session under them. */
-import { readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import * as fc from "fast-check"
 import { afterEach, describe, expect, it, vi } from "vitest"
@@ -112,6 +112,20 @@ describe("the feed", () => {
     expect(all.length).toBeGreaterThan(0)
     const words: ReadonlyArray<string> = ["*", ...Vocabulary.ResourceKind.members]
     expect(all.filter((kind) => !words.includes(kind))).toEqual([])
+  })
+})
+
+describe("a page", () => {
+  it("names no kinds of its own for the read of a record, by which it would stay stale", () => {
+    const source = join(import.meta.dirname, "../../packages/http-host/console/src")
+    const pages = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((file) =>
+      file.endsWith(".tsx")
+    )
+    expect(pages.length).toBeGreaterThan(30)
+    const narrowed = pages.filter((file) =>
+      /valueRead\([^]{0,200}?\),\s+kinds: \["(?!\*)/u.test(readFileSync(join(source, file), "utf8"))
+    )
+    expect(narrowed).toEqual([])
   })
 })
 

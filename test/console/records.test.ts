@@ -3,6 +3,7 @@ import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { machines } from "#core/catalogue.ts"
 import { Vocabulary } from "@bursar/engine-core"
+import * as StandingApproval from "#core/distributions/standing-approval/StandingApproval.ts"
 import { gates } from "#core/kernel/Refusal.ts"
 import * as Line from "../../packages/http-host/console/src/chart/Line.ts"
 import * as Cycle from "../../packages/http-host/console/src/cycles/Cycle.ts"
@@ -22,15 +23,20 @@ import * as Decimals from "../../packages/http-host/console/src/words/Decimals.t
 import { membersOf, schemas, table } from "./interface.ts"
 
 describe("acts by state", () => {
-  const machineOf: Readonly<Record<StateActs.ActedKind, string>> = {
+  const machineOf: Readonly<Record<Exclude<StateActs.ActedKind, "standing-approval">, string>> = {
     subscription: "SubscriptionState",
     redemption: "RedemptionState",
     "dealing-cycle": "DealingCycleState",
     "standing-settlement": "StandingSettlementState",
     hold: "HoldState",
-    restriction: "RestrictionState"
+    restriction: "RestrictionState",
+    amendment: "AmendmentState",
+    "lock-agreement": "LockAgreementState",
+    reserve: "ReserveState"
   }
-  const kinds = Object.keys(StateActs.actsByState) as ReadonlyArray<StateActs.ActedKind>
+  const all = Object.keys(StateActs.actsByState) as ReadonlyArray<StateActs.ActedKind>
+  // The state of a standing approval is judged, not moved.
+  const kinds = all.filter((kind) => kind !== "standing-approval")
 
   it.each(kinds)("of a %s are those that its machine's moves have, in every state", (kind) => {
     const machine = machines.find(({ name }) => name === machineOf[kind])
@@ -48,6 +54,36 @@ describe("acts by state", () => {
     }
   })
 
+  it("of a standing approval end it while it may still be used, and name each of its states", () => {
+    const states = Object.keys(StandingApproval.StandingApprovalState.states) as ReadonlyArray<
+      StandingApproval.StandingApproval["state"]
+    >
+    expect(Object.keys(StateActs.actsByState["standing-approval"]).toSorted()).toEqual(
+      states.toSorted()
+    )
+    for (const state of states) {
+      const isOpen = StandingApproval.isOpen({ state })
+      expect([state, StateActs.actsOf("standing-approval", state)]).toEqual([
+        state,
+        isOpen ? ["standing-approval.revoke"] : []
+      ])
+    }
+  })
+
+  it("against a reserve begin an order only in a state in which the gates let one begin", () => {
+    const states = Object.keys(machines.find(({ name }) => name === "ReserveState")?.moves ?? {})
+    expect(Object.keys(StateActs.ordersByReserve).toSorted()).toEqual(states.toSorted())
+    for (const state of states) {
+      const orders = StateActs.reserveOrdersOf(state)
+      expect([state, orders.includes("mint.start")]).toEqual([state, state === "active"])
+      expect([state, orders.includes("reserve-redemption.start")]).toEqual([
+        state,
+        state === "active" || state === "closing"
+      ])
+    }
+    expect(StateActs.reserveOrdersOf("parked")).toEqual(["mint.start", "reserve-redemption.start"])
+  })
+
   it("of a state that this build does not know are all of its kind, which the service judges", () => {
     expect(StateActs.actsOf("restriction", "suspended")).toEqual(["restriction.lift"])
     expect(StateActs.actsOf("subscription", "parked").toSorted()).toEqual([
@@ -59,7 +95,7 @@ describe("acts by state", () => {
   })
 
   it("are writes that there are, and each of an order has its sentence", () => {
-    const acts = kinds.flatMap((kind) => Object.values(StateActs.actsByState[kind]).flat())
+    const acts = all.flatMap((kind) => Object.values(StateActs.actsByState[kind]).flat())
     expect(acts.filter((act) => table.writes[act] === undefined)).toEqual([])
     const ofOrders = acts.filter((act) => /^(?:subscription|redemption)\./u.test(act))
     expect(ofOrders.filter((act) => Order.actSays[act] === undefined)).toEqual([])
@@ -374,6 +410,33 @@ describe("the pages of restrictions, holds, cycles and standing settlements", ()
   })
 })
 
+describe("a tax statement", () => {
+  const opened = { holderId: "h-1", year: "2026", zone: "UTC", nth: 1 }
+
+  it("is shown of the holder and in the zone that it was opened for, and else not read", () => {
+    expect(Holder.openedIn(opened, { holderId: "h-1", zone: "UTC" })).toBe(opened)
+    expect(Holder.openedIn(opened, { holderId: "h-1", zone: "Europe/Berlin" })).toBe(null)
+    expect(Holder.openedIn(opened, { holderId: "h-2", zone: "UTC" })).toBe(null)
+    expect(Holder.openedIn(null, { holderId: "h-1", zone: "UTC" })).toBe(null)
+  })
+})
+
+describe("the version that a new policy replaces", () => {
+  it("is the highest that was not withdrawn, one that is scheduled too", () => {
+    const version = (policyVersion: number, state: string) => ({ policyVersion, state })
+    const versions = [
+      version(11, "withdrawn"),
+      version(10, "scheduled"),
+      version(9, "current"),
+      version(1, "superseded")
+    ]
+    expect(Instrument.lastSet(versions)).toBe("10")
+    expect(Instrument.lastSet(versions.toReversed())).toBe("10")
+    expect(Instrument.lastSet([])).toBe(null)
+    expect(Instrument.lastSet([version(1, "withdrawn")])).toBe(null)
+  })
+})
+
 describe("rows of many restrictions", () => {
   const members = fieldsOf(
     schemas.requests["holder.restrict-batch"]?.body ?? {},
@@ -471,10 +534,22 @@ describe("a dealing cycle", () => {
   })
 
   it("supposes what an address says in the form of a figure, and nothing else", () => {
-    const named = (query: string) => Cycle.supposed(new URLSearchParams(query))
+    const { supposed, supposedText } = Cycle
+    const named = (query: string) => supposed(new URLSearchParams(query)).named
+    const faulty = (query: string) => Object.keys(supposed(new URLSearchParams(query)).faults)
     expect(named("price=1.05&policyVersion=2")).toEqual({ price: "1.05", policyVersion: "2" })
     expect(named("price=-1&policyVersion=x")).toBe(null)
     expect(named("price=1e9")).toBe(null)
+    expect(faulty("price=1.05&policyVersion=2")).toEqual([])
+    expect(faulty("")).toEqual([])
+    // A version beside a price that is none would be shown as if both were supposed.
+    expect(named("price=101,5&policyVersion=2")).toBe(null)
+    expect(faulty("price=101,5&policyVersion=2")).toEqual(["price"])
+    expect(faulty("price=-1&policyVersion=x")).toEqual(["price", "policyVersion"])
+    expect(supposedText({ price: "1.05" })).toBe("Supposed: a price of 1.05; nothing is written")
+    expect(supposedText({ price: "1.05", policyVersion: "2" })).toBe(
+      "Supposed: a price of 1.05 and policy version 2; nothing is written"
+    )
     expect(named("")).toBe(null)
   })
 

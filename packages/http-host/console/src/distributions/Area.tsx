@@ -3,15 +3,15 @@ import { useLocation } from "preact-iso"
 import { Acts } from "../kit/Acts.tsx"
 import { type BasisRecord, BasisView } from "../kit/Basis.tsx"
 import { Filters, whereOf } from "../kit/Filters.tsx"
-import { SaveButton } from "../kit/Save.tsx"
 import { Amount, Lead, Loaded, Move, Recomputed, Rows, Tabs, useTab } from "../kit/Sheet.tsx"
 import { type Column, idColumn, ListTable, memberColumn } from "../kit/Table.tsx"
 import { IdLink, InstantText, Quote, State, Term, Terms, Text, Value } from "../kit/Values.tsx"
 import { present, zone } from "../kit/Zone.ts"
 import { Waiting } from "../kit/Waiting.tsx"
-import { client } from "../reads/Api.ts"
 import { useRead } from "../reads/Cache.ts"
 import { listRead, mayRead, type Row, valueRead } from "../reads/Lists.ts"
+import { CsvButton } from "../record/Csv.tsx"
+import { actsOf } from "../record/StateActs.ts"
 import { hrefOf, parametersOf, sameWith } from "../shell/Links.ts"
 import * as Session from "../shell/Session.ts"
 import { Title } from "../shell/Title.tsx"
@@ -91,7 +91,7 @@ const Grid = ({ rows }: { readonly rows: ReadonlyArray<Row> }) => {
                 </th>
                 {periods.map((period, at) => (
                   <td key={months[at]} data-name={months[at]}>
-                    {period === null ? <span class="none">–</span> : <Period period={period} />}
+                    {period === null ? null : <Period period={period} />}
                   </td>
                 ))}
               </tr>
@@ -384,7 +384,7 @@ export const DistributionsPage = () => {
           read={read}
           where={{ ...whereOf(read, url), state: ["payable", "held"] }}
           columns={payableColumns}
-          empty="Every distribution that was cleared is paid."
+          empty="A distribution stands here while it is payable or held. None fits the filter."
         />
       ) : (
         <ListTable
@@ -457,18 +457,12 @@ const DistributionView = ({
         </p>
       ) : null}
       <div class="acts">
-        <Acts kinds={["distribution.roll"]} fixed={{ distributionId: id }} />
+        <Acts
+          kinds={Distributions.isToRoll(distribution) ? ["distribution.roll"] : []}
+          fixed={{ distributionId: id }}
+        />
         {mayRead("distributions.export", rolesOf()) ? (
-          <SaveButton
-            title="Export as CSV"
-            load={async () => {
-              const parts: Array<string> = []
-              for await (const part of client.csv("distributions.export", { distributionId: id })) {
-                parts.push(part)
-              }
-              return { name: `${id}.csv`, parts }
-            }}
-          />
+          <CsvButton read="distributions.export" params={{ distributionId: id }} file={id} />
         ) : null}
       </div>
       <Totals distribution={distribution} unit={unit} />
@@ -710,10 +704,7 @@ const CauseTally = ({ rows }: { readonly rows: ReadonlyArray<Row> }) => {
 }
 
 export const LinePage = ({ id, inner }: { readonly id: string; readonly inner: string }) => {
-  const state = useRead({
-    ...valueRead("distributions.line", { distributionId: id, lineId: inner }),
-    kinds: ["distribution"]
-  })
+  const state = useRead(valueRead("distributions.line", { distributionId: id, lineId: inner }))
   return (
     <>
       <Title text={`Line ${inner}`} />
@@ -901,7 +892,10 @@ const StandingApprovalView = ({
         revoke it does so alone, at once.
       </p>
       <Move moves={approval["waitingOn"]} />
-      <Acts kinds={["standing-approval.revoke"]} fixed={{ standingApprovalId: id }} />
+      <Acts
+        kinds={actsOf("standing-approval", String(approval["state"]))}
+        fixed={{ standingApprovalId: id }}
+      />
       <Terms>
         <Term name="From">
           <InstantText at={String(approval["from"])} />

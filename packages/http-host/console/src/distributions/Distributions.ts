@@ -29,6 +29,12 @@ export const gridOf = (rows: ReadonlyArray<Row>): CalendarGrid => {
   }
 }
 
+/** Whether a line is delivered and not rolled, in whatever state its distribution is; true where no count says. */
+export const isToRoll = ({ counts }: Row): boolean => {
+  const delivered = ((counts ?? {}) as Row)["delivered"]
+  return delivered === undefined || delivered === null || String(delivered) !== "0"
+}
+
 /** A step of a distribution: reached, with its instant where the record has one, or ahead. */
 export interface Step {
   readonly name: string

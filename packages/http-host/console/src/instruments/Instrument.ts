@@ -190,6 +190,21 @@ export interface TermDifference {
   readonly to: unknown
 }
 
+/**
+ * Version that the next one replaces: the highest that was not withdrawn, also one that is scheduled; null: of
+ * these none is set.
+ */
+export const lastSet = (
+  versions: ReadonlyArray<Readonly<Record<string, unknown>>>
+): string | null =>
+  versions
+    .filter(({ state }) => state !== "withdrawn")
+    .map(({ policyVersion }) => String(policyVersion))
+    .reduce<string | null>(
+      (last, version) => (last === null || BigInt(version) > BigInt(last) ? version : last),
+      null
+    )
+
 /** Members in which two policies differ, member by member; a list is one member. */
 export const differences = (from: unknown, to: unknown): ReadonlyArray<TermDifference> => {
   const [before, after] = [new Map(leaves(from)), new Map(leaves(to))]

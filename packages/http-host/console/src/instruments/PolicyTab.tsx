@@ -9,30 +9,23 @@ import { listRead, type ListPage, type Row } from "../reads/Lists.ts"
 import { Facts, Sheet } from "../record/Page.tsx"
 import { parametersOf, sameWith } from "../shell/Links.ts"
 import { label } from "../words/Words.ts"
-import { differences, directionsOf, policyGroups } from "./Instrument.ts"
+import { differences, directionsOf, lastSet, policyGroups } from "./Instrument.ts"
 
-export const PolicyTab = ({
-  id,
-  instrument
-}: {
-  readonly id: string
-  readonly instrument: Row
-}) => {
+export const PolicyTab = ({ id }: { readonly id: string; readonly instrument: Row }) => {
   const state = useRead(
     listRead("instruments.policy-versions", { where: { instrumentId: id }, limit: 100 })
   )
-  const version = instrument["policyVersion"]
+  const version = lastSet(state.value?.value ?? [])
   return (
     <>
-      <Acts
-        kinds={["policy.set"]}
-        fixed={{ instrumentId: id }}
-        initial={
-          version === null || version === undefined
-            ? {}
-            : { "policy.set": { replaces: String(version) } }
-        }
-      />
+      {/* A form that was opened before the versions are read would lack the one that it replaces. */}
+      {state.value === undefined && state.isLoading ? null : (
+        <Acts
+          kinds={["policy.set"]}
+          fixed={{ instrumentId: id }}
+          initial={version === null ? {} : { "policy.set": { replaces: version } }}
+        />
+      )}
       <Loaded state={state}>{(page) => <Versions page={page} />}</Loaded>
     </>
   )

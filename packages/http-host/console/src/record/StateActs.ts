@@ -33,8 +33,53 @@ export const actsByState = {
     expired: []
   },
   hold: { open: ["hold.release"], released: [] },
+  amendment: {
+    proposed: ["amendment.withdraw"],
+    accepted: ["amendment.withdraw"],
+    effective: [],
+    superseded: [],
+    declined: [],
+    withdrawn: []
+  },
+  "lock-agreement": {
+    proposed: ["lock-agreement.release"],
+    active: ["lock-agreement.release"],
+    declined: [],
+    withdrawn: [],
+    released: []
+  },
+  reserve: {
+    proposed: ["reserve.close"],
+    active: ["reserve.close"],
+    declined: [],
+    withdrawn: [],
+    closing: ["reserve.close"],
+    closed: []
+  },
+  "standing-approval": {
+    scheduled: ["standing-approval.revoke"],
+    active: ["standing-approval.revoke"],
+    exhausted: [],
+    lapsed: [],
+    revoked: []
+  },
   restriction: { active: ["restriction.lift"], lifted: [], lapsed: [], carried: [] }
 } as const satisfies Readonly<Record<string, States>>
+
+/** Orders against a reserve by the state of the reserve: one that closes is still redeemed from. */
+export const ordersByReserve = {
+  proposed: [],
+  active: ["mint.start", "reserve-redemption.start"],
+  declined: [],
+  withdrawn: [],
+  closing: ["reserve-redemption.start"],
+  closed: []
+} as const satisfies Readonly<Record<string, ReadonlyArray<string>>>
+
+export const reserveOrdersOf = (state: string): ReadonlyArray<string> => {
+  const states: Readonly<Record<string, ReadonlyArray<string>>> = ordersByReserve
+  return states[state] ?? ordersByReserve.active
+}
 
 export type ActedKind = keyof typeof actsByState
 

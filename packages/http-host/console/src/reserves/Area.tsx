@@ -20,6 +20,7 @@ import {
 import { Waiting } from "../kit/Waiting.tsx"
 import { useRead } from "../reads/Cache.ts"
 import { type Row, valueRead } from "../reads/Lists.ts"
+import { actsOf, reserveOrdersOf } from "../record/StateActs.ts"
 import { parametersOf, sameWith } from "../shell/Links.ts"
 import { Title } from "../shell/Title.tsx"
 import { label, word } from "../words/Words.ts"
@@ -154,7 +155,7 @@ const ReserveView = ({
       {tab === "cover" ? <CoverTab id={id} reserve={reserve} supposed={supposed} /> : null}
       {tab === "terms" ? <TermsTab id={id} reserve={reserve} /> : null}
       {tab === "locks" ? <LocksTab id={id} /> : null}
-      {tab === "orders" ? <OrdersTab id={id} cover={(reserve["cover"] as Row)["state"]} /> : null}
+      {tab === "orders" ? <OrdersTab id={id} reserve={reserve} /> : null}
       {tab === "reports" ? <ReportsTab id={id} /> : null}
     </article>
   )
@@ -172,7 +173,10 @@ const CoverTab = ({
   const { route, url } = useLocation()
   return (
     <>
-      <Acts kinds={["reserve-report.create", "reserve.close"]} fixed={{ reserveId: id }} />
+      <Acts
+        kinds={["reserve-report.create", ...actsOf("reserve", String(reserve["state"]))]}
+        fixed={{ reserveId: id }}
+      />
       <CoverView reserve={reserve} />
       <form class="filters" aria-label="What if" onSubmit={(event) => event.preventDefault()}>
         <label class="field">
@@ -400,10 +404,7 @@ const Direction = ({ loosens }: { readonly loosens: boolean }) => (
 )
 
 export const AmendmentPage = ({ id, inner }: InnerProps) => {
-  const state = useRead({
-    ...valueRead("reserves.amendment", { reserveId: id, amendmentId: inner }),
-    kinds: ["amendment", "reserve"]
-  })
+  const state = useRead(valueRead("reserves.amendment", { reserveId: id, amendmentId: inner }))
   return (
     <>
       <Title text={`Amendment ${inner}`} />
@@ -417,7 +418,10 @@ export const AmendmentPage = ({ id, inner }: InnerProps) => {
               </span>
             </Lead>
             <Move moves={value["waitingOn"]} />
-            <Acts kinds={["amendment.withdraw"]} fixed={{ reserveId: id, amendmentId: inner }} />
+            <Acts
+              kinds={actsOf("amendment", String(value["state"]))}
+              fixed={{ reserveId: id, amendmentId: inner }}
+            />
             <Terms>
               <Term name="Accepted">
                 <Value member="at" value={value["acceptedAt"]} />
@@ -468,10 +472,9 @@ const LocksTab = ({ id }: IdProps) => (
 )
 
 export const LockAgreementPage = ({ id, inner }: InnerProps) => {
-  const state = useRead({
-    ...valueRead("reserves.lock-agreement", { reserveId: id, lockAgreementId: inner }),
-    kinds: ["lock-agreement", "reserve"]
-  })
+  const state = useRead(
+    valueRead("reserves.lock-agreement", { reserveId: id, lockAgreementId: inner })
+  )
   return (
     <>
       <Title text={`Lock agreement ${inner}`} />
@@ -485,7 +488,7 @@ export const LockAgreementPage = ({ id, inner }: InnerProps) => {
             </Lead>
             <Move moves={value["waitingOn"]} />
             <Acts
-              kinds={["lock-agreement.release"]}
+              kinds={actsOf("lock-agreement", String(value["state"]))}
               fixed={{ reserveId: id, lockAgreementId: inner }}
             />
             <Terms>
@@ -573,15 +576,15 @@ const orderColumns = (
   }
 ]
 
-const OrdersTab = ({ cover, id }: { readonly id: string; readonly cover: unknown }) => (
+const OrdersTab = ({ id, reserve }: { readonly id: string; readonly reserve: Row }) => (
   <>
-    <Acts kinds={["mint.start", "reserve-redemption.start"]} fixed={{ reserveId: id }} />
+    <Acts kinds={reserveOrdersOf(String(reserve["state"]))} fixed={{ reserveId: id }} />
     <ListTable
       caption="Mints"
       read="reserves.mints"
       prefix="mints-"
       where={{ reserveId: id }}
-      columns={orderColumns(id, "mint", cover)}
+      columns={orderColumns(id, "mint", (reserve["cover"] as Row)["state"])}
       empty="A mint takes a deposit into the reserve and makes units. None was started."
     />
     <ListTable
@@ -589,7 +592,7 @@ const OrdersTab = ({ cover, id }: { readonly id: string; readonly cover: unknown
       read="reserves.redemptions"
       prefix="redemptions-"
       where={{ reserveId: id }}
-      columns={orderColumns(id, "reserve-redemption", cover)}
+      columns={orderColumns(id, "reserve-redemption", (reserve["cover"] as Row)["state"])}
       empty="A redemption burns units and pays out of the reserve. None was started."
     />
   </>
@@ -678,10 +681,7 @@ const OrderView = ({
 }
 
 export const MintPage = ({ id, inner }: InnerProps) => {
-  const state = useRead({
-    ...valueRead("reserves.mint", { reserveId: id, mintId: inner }),
-    kinds: ["mint", "reserve"]
-  })
+  const state = useRead(valueRead("reserves.mint", { reserveId: id, mintId: inner }))
   return (
     <>
       <Title text={`Mint ${inner}`} />
@@ -693,10 +693,9 @@ export const MintPage = ({ id, inner }: InnerProps) => {
 }
 
 export const RedemptionPage = ({ id, inner }: InnerProps) => {
-  const state = useRead({
-    ...valueRead("reserves.redemption", { reserveId: id, reserveRedemptionId: inner }),
-    kinds: ["reserve-redemption", "reserve"]
-  })
+  const state = useRead(
+    valueRead("reserves.redemption", { reserveId: id, reserveRedemptionId: inner })
+  )
   return (
     <>
       <Title text={`Redemption ${inner}`} />
@@ -745,10 +744,7 @@ const ReportsTab = ({ id }: IdProps) => (
 )
 
 export const ReportPage = ({ id, inner }: InnerProps) => {
-  const state = useRead({
-    ...valueRead("reserves.report", { reserveId: id, reportId: inner }),
-    kinds: ["reserve"]
-  })
+  const state = useRead(valueRead("reserves.report", { reserveId: id, reportId: inner }))
   return (
     <>
       <Title text={`Report ${inner}`} />

@@ -6,6 +6,7 @@ import { ResourceKind } from "../vocabulary/ResourceKind.ts"
 import { type Approval, approvals, signedBy } from "../writes/Approval.ts"
 import { pathNames } from "../writes/Operation.ts"
 import type { List, Read } from "./Read.ts"
+import { isWhole } from "./WholeLists.ts"
 
 /** Roles of people whose work the list of waiting records shows; an auditor reads theirs. */
 export const workRoles = ["operator", "approver", "risk", "compliance"] as const
@@ -59,16 +60,17 @@ const textOf = (record: unknown, member: string): string | null => {
 /** A kind's rows name each record by the path of its own read, or by that of its list if it has none. */
 const kindOf = ({
   hasOne,
-  list: { audience, collection, route }
+  list
 }: {
   readonly hasOne: boolean
   readonly list: List
 }): WaitingKind => {
+  const { collection, route } = list
   const path = route.slice(route.indexOf(" ") + 1)
   const names = pathNames(route)
   return {
     collection,
-    roles: new Set(workRoles.filter((role) => role in audience)),
+    roles: new Set(workRoles.filter((role) => isWhole(list, role))),
     resourceKinds: [collection.name],
     subjectOf: (record): WaitSubject => {
       const id = collection.id(record)
@@ -97,7 +99,7 @@ const actionsOf = (
   roles: new Set(
     workRoles.filter((role) =>
       queries.some(
-        (read) => isList(read) && read.collection.name === approvals.name && role in read.audience
+        (read) => isList(read) && read.collection.name === approvals.name && isWhole(read, role)
       )
     )
   ),

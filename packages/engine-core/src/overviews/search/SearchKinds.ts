@@ -12,6 +12,7 @@ import { instruments, isOnRegistry, isRecorded } from "../../instruments/instrum
 import type { Collection } from "../../kernel/Collection.ts"
 import * as Party from "../../kernel/Party.ts"
 import type { List, Read } from "../../reads/Read.ts"
+import { isWhole } from "../../reads/WholeLists.ts"
 import type {
   FoundSubject,
   SearchField,
@@ -118,13 +119,13 @@ const isOneOf = (route: string, list: string): boolean =>
 
 /**
  * The kinds of these reads: every collection whose list has a read of one record beside it, and external
- * accounts, which have a list alone. A room's own kinds are found by their ids.
+ * accounts, which have a list alone. A kind is searched by the roles to which its list shows every record. A room's own kinds are found by their ids.
  */
 export const of = ({ queries }: { readonly queries: ReadonlyArray<Read> }): SearchedKinds => {
   const lists = queries.filter(
     (read): read is List =>
       isList(read) &&
-      searchRoles.some((role) => role in read.audience) &&
+      searchRoles.some((role) => isWhole(read, role)) &&
       (read.collection.name === externalAccounts.name ||
         queries.some(({ route }) => isOneOf(route, read.route)))
   )
@@ -139,7 +140,8 @@ const textOf = (record: unknown, member: string): string | null => {
   return typeof value === "string" ? value : null
 }
 
-const kindOf = ({ audience, collection, route }: List): SearchedKind => {
+const kindOf = (list: List): SearchedKind => {
+  const { collection, route } = list
   const { name } = collection
   const row = table.find((each) => each.collection === name)
   const path = route.slice(route.indexOf(" ") + 1)
@@ -148,7 +150,7 @@ const kindOf = ({ audience, collection, route }: List): SearchedKind => {
   return {
     collection,
     kind: name,
-    roles: new Set<Role>(searchRoles.filter((role) => role in audience)),
+    roles: new Set<Role>(searchRoles.filter((role) => isWhole(list, role))),
     hasNames: row?.names !== undefined,
     ripens: row?.ripens ?? false,
     fieldsOf: (record) => {
@@ -164,12 +166,12 @@ const kindOf = ({ audience, collection, route }: List): SearchedKind => {
     isListed: (record) => row?.isListed?.(record) ?? true,
     subjectOf: (record): FoundSubject => {
       const id = collection.id(record)
-      const list = parents.reduce(
+      const listPath = parents.reduce(
         (text, parent) => text.replace(`{${parent}}`, textOf(record, parent) ?? ""),
         path
       )
       return {
-        resource: { kind: name, id, href: hasOwnPath ? `${list}/${id}` : list },
+        resource: { kind: name, id, href: hasOwnPath ? `${listPath}/${id}` : listPath },
         title: row?.title?.(record) ?? id,
         state: textOf(record, "state"),
         instrumentId: textOf(record, "instrumentId"),

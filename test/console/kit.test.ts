@@ -11,6 +11,7 @@ import {
   type FieldKind,
   formFields
 } from "../../packages/http-host/console/src/kit/Schema.ts"
+import { rowKeys } from "../../packages/http-host/console/src/kit/RowKeys.ts"
 import * as Instants from "../../packages/http-host/console/src/words/Instants.ts"
 import * as Problems from "../../packages/http-host/console/src/words/Problems.ts"
 import {
@@ -49,7 +50,7 @@ describe("an open form", () => {
         let values = {}
         let inFlight = 0
         let isLost = false
-        expect(forms.open("f")).toEqual({ key, values, isUncertain: false })
+        expect(forms.open("f")).toEqual({ key, values, isUncertain: false, isOther: false })
         for (const each of steps) {
           const drop = () => {
             key = `key-${count + 1}`
@@ -77,7 +78,7 @@ describe("an open form", () => {
             forms.close("f")
             if (!isLost && inFlight === 0) drop()
           }
-          const form = { key, values, isUncertain: isLost || inFlight > 0 }
+          const form = { key, values, isUncertain: isLost || inFlight > 0, isOther: false }
           expect(forms.open("f", {})).toEqual(form)
         }
         // An answer to a form that was dropped changes no later one.
@@ -89,6 +90,32 @@ describe("an open form", () => {
     )
     expect(OpenForms.nameOf("k", { a: 1, b: 2 })).toBe(OpenForms.nameOf("k", { b: 2, a: 1 }))
     expect(OpenForms.nameOf("k", { a: 1 })).not.toBe(OpenForms.nameOf("k", { a: 2 }))
+  })
+
+  it("begins anew where the page gives other entries, unless a call of it may have taken effect", () => {
+    let count = 0
+    const forms = OpenForms.make(() => `key-${(count += 1)}`)
+    const [two, one] = [{ entries: ["a", "b"], by: "x" }, { entries: ["a"] }]
+    expect(forms.open("f", two)).toMatchObject({ key: "key-1", values: two })
+    expect(forms.open("f", { by: "x", entries: ["a", "b"] }).key).toBe("key-1")
+    expect(forms.open("f", one)).toEqual({
+      key: "key-2",
+      values: one,
+      isUncertain: false,
+      isOther: false
+    })
+    forms.type("f", "key-2", { entries: ["c"] })
+    expect(forms.open("f", one).values).toEqual({ entries: ["c"] })
+    forms.sent("f", "key-2")
+    forms.failed("f", "key-2", "unknown")
+    expect(forms.open("f", two)).toEqual({
+      key: "key-2",
+      values: { entries: ["c"] },
+      isUncertain: true,
+      isOther: true
+    })
+    forms.failed("f", "key-2", "refused")
+    expect(forms.open("f", two)).toMatchObject({ key: "key-3", values: two })
   })
 
   it("has work where something was typed or a call is out, and none besides", () => {
@@ -120,6 +147,30 @@ describe("an open form", () => {
     ["a session that ended", new Error("Nobody is signed in."), "unknown"]
   ] as const)("learns of its calls by %s", (_, failure, outcome) => {
     expect(OpenForms.outcomeOf(failure)).toBe(outcome)
+  })
+})
+
+describe("the rows of a list", () => {
+  it.each([
+    ["holders.list", { holderId: "h-1", state: "active" }, { holderId: "h-2", state: "active" }],
+    [
+      "holders.admissions",
+      { holderId: "h-1", instrumentId: "fund-a", state: "offered" },
+      { holderId: "h-1", instrumentId: "fund-b", state: "offered" }
+    ],
+    ["reconciliation-verdict.list", { instrumentId: "a" }, { instrumentId: "b" }]
+  ] as const)("of %s keep their key where another comes before them", (read, row, other) => {
+    const [alone] = rowKeys(read, [row])
+    expect(rowKeys(read, [other, { ...row, state: "other" }])[1]).toBe(alone)
+    expect(rowKeys(read, [other])[0]).not.toBe(alone)
+    expect(new Set(rowKeys(read, [row, row, other])).size).toBe(3)
+  })
+
+  it("keep it where their record names another later", () => {
+    const row = { findingId: "f-1", holdId: null }
+    expect(rowKeys("findings.list", [{ ...row, holdId: "h-1" }])).toEqual(
+      rowKeys("findings.list", [row])
+    )
   })
 })
 

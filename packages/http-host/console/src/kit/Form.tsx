@@ -390,8 +390,10 @@ addEventListener("beforeunload", (event) => {
 })
 
 /** A write's form: sent with one key however often, faults at their fields, the outcome in its place. */
-export const WriteForm = ({ close, fixed, initial = {}, kind }: WriteFormProps) => {
+export const WriteForm = ({ close, fixed: shown, initial = {}, kind }: WriteFormProps) => {
   const schemas = useSchemas()
+  // The record that the form was opened for, also where the page shows another by now.
+  const [fixed] = useState(shown)
   const name = OpenForms.nameOf(kind, fixed)
   const [first] = useState(() => forms.open(name, initial))
   const { key } = first
@@ -460,6 +462,9 @@ export const WriteForm = ({ close, fixed, initial = {}, kind }: WriteFormProps) 
         <p class="notice" role="status">
           No answer came when this form was sent before. Sent again as it is, it is the same call
           and makes no second write.
+          {first.isOther
+            ? " Its entries are those of that call, not those that the page gives now: once its outcome is certain, a form that is opened again begins with the page's."
+            : null}
         </p>
       ) : null}
       <p>{schemas.requests[kind]?.description}</p>

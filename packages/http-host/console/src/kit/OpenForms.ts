@@ -8,31 +8,52 @@ export interface OpenForm {
   readonly values: FormValues
   /** True: a call was sent of which no answer says whether it took effect. */
   readonly isUncertain: boolean
+  /** True: the page gives other entries now than those that the form began with. */
+  readonly isOther: boolean
 }
 
-interface HeldForm extends OpenForm {
+interface HeldForm extends Omit<OpenForm, "isOther"> {
+  /** Entries that it began with. */
+  readonly initial: FormValues
   /** Calls that were sent and have not ended. */
   readonly inFlight: number
   /** True: a person has typed into it. */
   readonly isTyped: boolean
 }
 
+/** Checks whether the page gives the same entries, in whatever order it names them. */
+const isSame = (left: FormValues, right: FormValues): boolean =>
+  JSON.stringify(inOrder(left)) === JSON.stringify(inOrder(right))
+
+const inOrder = (value: FormValue): unknown =>
+  Array.isArray(value)
+    ? value.map(inOrder)
+    : typeof value === "object"
+      ? Object.entries(value)
+          .toSorted(([a], [b]) => (a < b ? -1 : 1))
+          .map(([name, member]) => [name, inOrder(member)])
+      : value
+
 /** Names a form by its write and the members that the page gives. */
 export const nameOf = (kind: string, fixed: Readonly<Record<string, unknown>>): string =>
   JSON.stringify([kind, ...Object.entries(fixed).toSorted(([a], [b]) => (a < b ? -1 : 1))])
 
 /**
- * Forms by their name. A form that goes off the screen stays with its key; closing it drops it only where no
- * call is uncertain, since a new key could then make a second write.
+ * Forms by their name. A form that goes off the screen stays with its key; closing it, or opening it with other
+ * entries of the page, drops it only where no call is uncertain, since a new key could then make a second write.
  */
 export const make = (newKey: () => string) => {
   const forms = new Map<string, HeldForm>()
   const isUncertain = (form: HeldForm): boolean => form.isUncertain || form.inFlight > 0
   const open = (name: string, values: FormValues = {}): OpenForm => {
     const found = forms.get(name)
-    const form = found ?? { key: newKey(), values, isUncertain: false, inFlight: 0, isTyped: false }
-    if (found === undefined) forms.set(name, form)
-    return { key: form.key, values: form.values, isUncertain: isUncertain(form) }
+    const isOther = found !== undefined && !isSame(found.initial, values)
+    if (found !== undefined && (!isOther || isUncertain(found))) {
+      return { key: found.key, values: found.values, isUncertain: isUncertain(found), isOther }
+    }
+    const form = { key: newKey(), initial: values, values, isUncertain: false }
+    forms.set(name, { ...form, inFlight: 0, isTyped: false })
+    return { key: form.key, values, isUncertain: false, isOther: false }
   }
   /** Changes a form as long as it has the key: one that was dropped meanwhile is another form. */
   const change = (
@@ -47,7 +68,10 @@ export const make = (newKey: () => string) => {
     inFlight: Math.max(0, inFlight - 1)
   })
   return {
-    /** The form as it was left, else one with these values and a key of its own. */
+    /**
+     * The form as it was left, where it began with these values or a call of it is uncertain; else one with
+     * these values and a key of its own.
+     */
     open,
     type: (name: string, key: string, values: FormValues) =>
       change(name, key, () => ({ values, isTyped: true })),

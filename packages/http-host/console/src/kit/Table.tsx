@@ -7,6 +7,7 @@ import { type ReadState, useRead } from "../reads/Cache.ts"
 import { listRead, type ListPage, type Row, type Where } from "../reads/Lists.ts"
 import { parametersOf, sameWith } from "../shell/Links.ts"
 import { label, word } from "../words/Words.ts"
+import { rowKeys } from "./RowKeys.ts"
 import { Aged, Failure, Loading } from "./Outcome.tsx"
 import { Waiting } from "./Waiting.tsx"
 import { Deadline, IdLink, State, Text, Value } from "./Values.tsx"
@@ -91,6 +92,13 @@ export const idColumn = ({
 const hashOf = (rows: ReadonlyArray<Row>): string =>
   JSON.stringify(rows, (_, value: unknown) => value)
 
+interface Left {
+  readonly currentTarget: Element
+}
+
+/** Checks whether a form is open over one of the rows: they stay under it, wherever the focus is. */
+const hasDialog = (rows: Element): boolean => rows.querySelector("dialog[open]") !== null
+
 /**
  * Rows that stay while a pointer or the focus is over them: a newer answer waits behind a bar until it is
  * let in.
@@ -126,9 +134,9 @@ const useHeld = (state: ReadState<ListPage>, key: string) => {
     },
     touched: {
       onPointerEnter: () => touch(true),
-      onPointerLeave: () => touch(false),
+      onPointerLeave: ({ currentTarget }: Left) => touch(hasDialog(currentTarget)),
       onFocusCapture: () => touch(true),
-      onBlurCapture: () => touch(false)
+      onBlurCapture: ({ currentTarget }: Left) => touch(hasDialog(currentTarget))
     }
   }
 }
@@ -160,6 +168,7 @@ export const ListTable = ({
   const state = useRead(list)
   const { isHeld, letIn, page, touched, waiting } = useHeld(state, JSON.stringify(list.key))
   const order = table.reads[read]?.order ?? null
+  const keys = rowKeys(read, page?.value ?? [])
   const turn = (cursor: string | null) => route(sameWith(url, { [cursorName]: cursor }))
   return (
     <section class="list" aria-busy={state.isLoading}>
@@ -194,7 +203,7 @@ export const ListTable = ({
               </thead>
               <tbody>
                 {page.value.map((row, at) => (
-                  <tr key={at}>
+                  <tr key={keys[at]}>
                     {columns.map(({ draw, isFigure, name }) => (
                       <td
                         key={name}

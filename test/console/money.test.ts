@@ -306,6 +306,24 @@ describe("statements", () => {
     )
   })
 
+  it("are seen to be in time only where their newest date can tell it", () => {
+    const at = { now: "2026-11-28T08:00:00Z", today: "2026-11-28", days: "P35D" }
+    const is = (lastBusinessDate: string | null, instruments: ReadonlyArray<string>) =>
+      Statements.latenessOf({ ...source, instruments, lastBusinessDate }, at).is
+    expect(is(null, ["fund-a"])).toBe("silent")
+    expect(is("2026-11-27", ["fund-a"])).toBe("none")
+    expect(is("2026-11-27", ["fund-a", "fund-b"])).toBe("open")
+    expect(is("2026-11-20", ["fund-a", "fund-b"])).toBe("late")
+  })
+
+  it("are read with the last of the dates, whose filter ends before its day", () => {
+    expect(Statements.datesWhere("bank", { first: "2026-11-30", last: "2026-11-30" })).toEqual({
+      externalSourceId: "bank",
+      from: "2026-11-30",
+      to: "2026-12-01"
+    })
+  })
+
   it("of cash add up, or are seen not to, and are not judged across currencies", () => {
     const statement = { opening: "100.00", closing: "110.10", currency: "USD" }
     const lines = [
@@ -320,6 +338,7 @@ describe("statements", () => {
     })
     expect(Statements.balanceOf({ ...statement, closing: "110.11" }, lines)?.isSame).toBe(false)
     expect(Statements.balanceOf({ ...statement, opening: null }, lines)).toBeNull()
+    expect(Statements.balanceOf(statement, null)).toBeNull()
     expect(
       Statements.balanceOf(statement, [{ amount: "1", direction: "credit", currency: "EUR" }])
     ).toBeNull()

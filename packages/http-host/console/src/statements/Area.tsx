@@ -22,12 +22,14 @@ const daysShown = "P35D"
 const LateBy = ({ source }: { readonly source: Source }) => {
   if (source["state"] !== "active") return <span class="none">not asked for</span>
   const today = Statements.dayOf(present.value, source.dueBy.zone)
-  const late = Statements.lateDates(source, { now: present.value, today, days: daysShown })
-  return late.length === 0 ? (
-    <span class="state good">✓ nothing late</span>
-  ) : (
+  const late = Statements.latenessOf(source, { now: present.value, today, days: daysShown })
+  if (late.is === "silent") return <span class="none">no statement yet</span>
+  if (late.is === "open") return <span class="none">by instrument: see its calendar</span>
+  if (late.is === "none") return <span class="state good">✓ nothing late</span>
+  return (
     <span class="state bad">
-      ! {String(late.length)} {late.length === 1 ? "date" : "dates"}, from {late[0]}
+      ! {String(late.dates.length)} {late.dates.length === 1 ? "date" : "dates"}, from{" "}
+      {late.dates[0]}
     </span>
   )
 }
@@ -132,7 +134,7 @@ const SourceCalendar = ({ id, source }: { readonly id: string; readonly source: 
   const first = Statements.daysBefore(last, daysShown)
   const state = useRead(
     listRead("external-statements.list", {
-      where: { externalSourceId: id, from: first, to: last },
+      where: Statements.datesWhere(id, { first, last }),
       limit: calendarRows
     })
   )
@@ -267,12 +269,12 @@ interface StatementHead {
 const headRead = (id: string) => {
   const read = valueRead("external-statements.get", { externalStatementId: id })
   return {
+    ...read,
     key: [...read.key, "head"],
-    kinds: ["external-statement"],
     load: async (signal: AbortSignal): Promise<StatementHead> => {
       const { value } = await read.load(signal)
       const statement = value["statement"] as Row
-      const lines = (value["lines"] ?? []) as ReadonlyArray<Row>
+      const lines = value["lines"] as ReadonlyArray<Row> | null
       return {
         statement,
         balance: statement["kind"] === "cash" ? Statements.balanceOf(statement, lines) : null,

@@ -226,7 +226,7 @@ const OfThatDate = ({
 }) => {
   const state = useRead(
     listRead("external-statements.list", {
-      where: { externalSourceId: sourceId, from: businessDate, to: businessDate },
+      where: Statements.datesWhere(sourceId, { first: businessDate, last: businessDate }),
       limit: 10
     })
   )

@@ -156,6 +156,35 @@ export const lateDates = (
   return dates
 }
 
+/** How late a source is: `silent` never sent a statement, `open` cannot be told by its newest date. */
+export type Lateness =
+  | { readonly is: "silent" }
+  | { readonly is: "open" }
+  | { readonly is: "none" }
+  | { readonly is: "late"; readonly dates: ReadonlyArray<string> }
+
+/** The newest date of a source is that of any of its instruments: it clears no other instrument. */
+export const latenessOf = (
+  source: SourceRow & { readonly lastBusinessDate: string | null },
+  at: { readonly now: string; readonly today: string; readonly days: string }
+): Lateness => {
+  if (source.lastBusinessDate === null) return { is: "silent" }
+  const dates = lateDates(source, at)
+  if (dates.length > 0) return { is: "late", dates }
+  return { is: source.instruments.length > 1 && source.calendar.length > 0 ? "open" : "none" }
+}
+
+/** Filters of a source's statements from a first to a last business date, both among them. */
+export const datesWhere = (
+  externalSourceId: string,
+  { first, last }: { readonly first: string; readonly last: string }
+) => ({
+  externalSourceId,
+  from: first,
+  // The interface's `to` is the first day that is out.
+  to: Temporal.PlainDate.from(last).add({ days: 1 }).toString()
+})
+
 /** A day before another. */
 export const daysBefore = (date: string, days: string): string =>
   Temporal.PlainDate.from(date).subtract(Temporal.Duration.from(days)).toString()
@@ -172,8 +201,12 @@ export interface Balance {
   readonly isSame: boolean
 }
 
-/** Opening and entries against the closing; null: a balance is missing, or an entry is in another currency. */
-export const balanceOf = (statement: Row, lines: ReadonlyArray<Row>): Balance | null => {
+/**
+ * Opening and entries against the closing; null: a balance is missing, an entry is in another currency, or
+ * retention deleted the lines.
+ */
+export const balanceOf = (statement: Row, lines: ReadonlyArray<Row> | null): Balance | null => {
+  if (lines === null) return null
   const opening = Decimals.figureOf(statement["opening"])
   const closing = Decimals.figureOf(statement["closing"])
   if (opening === null || closing === null) return null

@@ -419,6 +419,23 @@ describe("a statement that is read", () => {
     expect(log.text).toContain(id)
   })
 
+  it("has counterparties in proposals of payment, of which each page and whole list is logged", async () => {
+    const logged = async () => {
+      const path = "/v1/audit-log?action=export.read&actor=risk-1&limit=1000"
+      const { value } = await Venue.json<{
+        readonly value: ReadonlyArray<Readonly<Record<string, unknown>>>
+      }>(await Venue.send(venue, { path, as: await Venue.bearer(["auditor"]) }))
+      return value.filter(({ route }) => route === "/v1/cash-matches")
+    }
+    expect(await logged()).toEqual([])
+    for (const query of ["?limit=3", ""]) {
+      const { status } = await venue.read(`/v1/cash-matches${query}`, "risk")
+      expect([query, status]).toEqual([query, 200])
+    }
+    const row = { resourceKind: "external-statement", resourceId: null, role: "risk", status: 200 }
+    expect(await logged()).toMatchObject([row, row])
+  })
+
   it("has its lines in pages, each page logged, and none once retention deleted them", async () => {
     const rows = Array.from({ length: 7 }, (_, nth) => `h-${nth};${nth + 1}`)
     const id = await handed(table(...rows), { query: "&businessDate=2026-05-07" })

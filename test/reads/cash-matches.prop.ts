@@ -262,11 +262,13 @@ describe("the proposals of an instrument", () => {
                     .flatMap((line) => {
                       const left = Decimal.subtract(line.amount, line.taken)
                       const holderIds = holderOf(line.counterparty?.account)
-                      return Rules.matchesOf(index, { ...line, left, holderIds }).map((match) => ({
-                        line,
-                        match,
-                        name: nameOf({ line, order: match.order } as never)
-                      }))
+                      return [...Rules.matchesOf(index, { ...line, left, holderIds })].map(
+                        (match) => ({
+                          line,
+                          match,
+                          name: nameOf({ line, order: match.order } as never)
+                        })
+                      )
                     })
                   const found = yield* pages({}, limit)
                   assert.deepEqual(

@@ -75,7 +75,7 @@ describe("the orders that a bank line may pay", () => {
     fc.assert(
       fc.property(orders, line, (all, self) => {
         const index = Rules.indexOf(all)
-        const found = Rules.matchesOf(index, self)
+        const found = [...Rules.matchesOf(index, self)]
         const named = found.map(({ order, rule }) => [Rules.orderKeyOf(order), rule])
         const expected = all.flatMap((order) => {
           const rule = ruleOf(self, order)
@@ -106,12 +106,96 @@ describe("the orders that a bank line may pay", () => {
   it("do not depend on the other orders that wait", () => {
     fc.assert(
       fc.property(orders, line, (all, self) => {
-        const alone = all.flatMap((order) => Rules.matchesOf(Rules.indexOf([order]), self))
-        const together = Rules.matchesOf(Rules.indexOf(all), self)
+        const alone = all.flatMap((order) => [...Rules.matchesOf(Rules.indexOf([order]), self)])
+        const together = [...Rules.matchesOf(Rules.indexOf(all), self)]
         const texts = (found: ReadonlyArray<Rules.Match>) => found.map(Rules.rankTextOf).toSorted()
         expect(texts(together)).toEqual(texts(alone))
       })
     )
+  })
+})
+
+describe("the rivals of a proposal", () => {
+  it("are counted as the matches of its line, and as the lines that match its order", () => {
+    fc.assert(
+      fc.property(orders, fc.array(line, { maxLength: 8 }), (all, lines) => {
+        const index = Rules.indexOf(all)
+        const tally = Rules.tallyOf(index)
+        for (const self of lines) {
+          tally.add(self)
+          expect(Rules.countOf(index, self)).toBe([...Rules.matchesOf(index, self)].length)
+        }
+        for (const order of all) {
+          const paying = lines.filter((self) => ruleOf(self, order) !== null)
+          expect(tally.countOf(order)).toBe(paying.length)
+        }
+      }),
+      { numRuns: 2_000 }
+    )
+  })
+})
+
+describe("the matches of a line that a page takes", () => {
+  it("are those after its place and of its filters, and no other", () => {
+    const rule = fc.option(fc.subarray([...CashMatchRule.members]), { nil: undefined })
+    const orderId = fc.option(fc.constantFrom(...ids), { nil: undefined })
+    fc.assert(
+      fc.property(orders, line, rule, orderId, fc.nat(12), (all, self, rule, orderId, at) => {
+        const index = Rules.indexOf(all)
+        const whole = [...Rules.matchesOf(index, self)]
+        const place = whole[at]
+        const after = place === undefined ? undefined : Rules.rankTextOf(place)
+        const expected = whole
+          .slice(place === undefined ? 0 : at + 1)
+          .filter((match) => rule === undefined || rule.includes(match.rule))
+          .filter(({ order }) => orderId === undefined || order.orderId === orderId)
+        expect([...Rules.matchesOf(index, self, { after, orderId, rule })]).toEqual(expected)
+      }),
+      { numRuns: 2_000 }
+    )
+  })
+
+  it("cost looks at orders by the page, not by all pairs of lines and orders", () => {
+    let looks = 0
+    const all = Array.from({ length: 2_000 }, (_, n) => {
+      const order: Rules.WaitingCash = {
+        ...{
+          kind: "subscription",
+          orderId: `s-${n}`,
+          instrumentId: "fund-a",
+          holderId: `h${n % 7}`
+        },
+        ...{ pays: "cash", direction: "credit", currency: "USD" },
+        ...{ due: Decimal.of("100"), claimedOn: day(0) }
+      }
+      return new Proxy(order, {
+        get: (target, name) => {
+          looks += 1
+          return Reflect.get(target, name)
+        }
+      })
+    })
+    const index = Rules.indexOf(all)
+    const tally = Rules.tallyOf(index)
+    let left = 100
+    let pairs = 0
+    for (let n = 0; n < 1_000; n += 1) {
+      const self: Rules.LineLeft = {
+        ...{ direction: "credit", currency: "USD", bookingDate: day(1), left: Decimal.of("100") },
+        ...{ reference: `for s-${n}`, holderIds: ["h1"] }
+      }
+      tally.add(self)
+      pairs += Rules.countOf(index, self)
+      if (left === 0) continue
+      for (const match of Rules.matchesOf(index, self, { after: "2 subscription/cash/s-5" })) {
+        expect(tally.countOf(match.order)).toBe(n + 1)
+        left -= 1
+        if (left === 0) break
+      }
+    }
+    expect(left).toBe(0)
+    expect(pairs).toBe(2_000_000)
+    expect(looks).toBeLessThan(100_000)
   })
 })
 

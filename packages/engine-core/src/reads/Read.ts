@@ -61,12 +61,13 @@ interface ReadDeclaration {
   readonly audience: Audience
   /**
    * Present where each answer is logged in the audit log, or with `only` each answer in that format:
-   * the record that its path names; or of a search the kinds and the number of its results.
+   * the record that its path names, or with null the kind alone; or of a search the kinds and the
+   * number of its results.
    */
   readonly audited?:
     | {
         readonly resourceKind: ResourceKind
-        readonly named: string
+        readonly named: string | null
         readonly only?: ResponseFormat
       }
     | { readonly as: "search"; detail(params: unknown): Readonly<Record<string, string>> }

@@ -139,7 +139,7 @@ export const make = Effect.gen(function* () {
               stage: "read",
               ...calledBy(arrival, passed, null),
               resourceKind: audited.resourceKind,
-              resourceId: arrival.params[audited.named] ?? null,
+              resourceId: audited.named === null ? null : (arrival.params[audited.named] ?? null),
               status: response.status,
               detail: { format }
             })

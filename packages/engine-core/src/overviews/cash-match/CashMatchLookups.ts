@@ -209,11 +209,19 @@ const holdersOf = Effect.fnUntraced(function* (
   )
 })
 
-/** A line that may pay orders, and these orders. */
+/** A line that may pay orders, and how many. */
 interface MatchedLine extends OpenLine {
   readonly counterparty: Counterparty | null
-  readonly matches: ReadonlyArray<Rules.Match>
+  readonly holderIds: ReadonlyArray<string>
+  readonly matchCount: number
 }
+
+/** Facts of a line that the rules judge. */
+const judgedLine = ({ entry, holderIds, left }: MatchedLine): Rules.LineLeft => ({
+  ...entry,
+  left,
+  holderIds
+})
 
 /** Matches a chunk of lines of one statement with the orders that wait. */
 const matched = Effect.fnUntraced(function* (
@@ -241,8 +249,8 @@ const matched = Effect.fnUntraced(function* (
     const counterparty = counterparties.get(line) ?? null
     const { entry, left } = line
     const holderIds = holders?.get(`${counterparty?.account}/${entry.currency}`) ?? []
-    const matches = Rules.matchesOf(index, { ...entry, left, holderIds })
-    return matches.length === 0 ? [] : [{ ...line, counterparty, matches }]
+    const matchCount = Rules.countOf(index, { ...entry, left, holderIds })
+    return matchCount === 0 ? [] : [{ ...line, counterparty, holderIds, matchCount }]
   })
 })
 
@@ -253,23 +261,21 @@ interface MatchFilter {
   readonly rule?: ReadonlyArray<CashMatchView["rule"]>
 }
 
-const passes = (
-  { order, rule }: Rules.Match,
-  { statement }: Pick<OpenLine, "statement">,
-  filter: MatchFilter
-): boolean =>
-  (filter.orderId === undefined || filter.orderId === order.orderId) &&
-  (filter.externalStatementId === undefined ||
-    filter.externalStatementId === statement.externalStatementId) &&
-  (filter.rule === undefined || filter.rule.includes(rule))
-
-/** Sort key of a proposal: by instrument, statement and line, then the strongest rule, then the order. */
-const sortKeyOf = (
+/** Sort key of a line: by instrument, statement and line. */
+const lineKeyOf = (
   instrumentId: string,
-  { statement, entry }: Pick<OpenLine, "statement" | "entry">,
-  match: Rules.Match
-): string =>
-  [instrumentId, orderOf(statement), LineRows.keyOf(entry.line), Rules.rankTextOf(match)].join(" ")
+  { statement, entry }: Pick<OpenLine, "statement" | "entry">
+): string => [instrumentId, orderOf(statement), LineRows.keyOf(entry.line), ""].join(" ")
+
+/**
+ * Rank text after which the matches of a line belong to a page; null: none does, since the page begins
+ * after this line.
+ */
+const resumedAt = (lineKey: string, after: string | undefined): string | undefined | null => {
+  if (after === undefined) return
+  if (after.startsWith(lineKey)) return after.slice(lineKey.length)
+  return lineKey < after ? null : undefined
+}
 
 /** Id of the instrument of a proposal, of its sort key. */
 export const instrumentOf = (sortKey: string): string => sortKey.slice(0, sortKey.indexOf(" "))
@@ -288,7 +294,8 @@ interface Page {
 
 /**
  * Loads at most `limit` proposals of an instrument after a sort key, in order: one pass over its lines
- * with something left, which also counts the lines of each order.
+ * with something left, which counts the lines of each order and makes the proposals of the page alone.
+ * A sort key is that of its line, then the strongest rule, then the order.
  */
 export const pageOf = Effect.fnUntraced(function* (
   instrumentId: string,
@@ -301,8 +308,11 @@ export const pageOf = Effect.fnUntraced(function* (
   const from = others.reduce(Date.min, first)
   const index = Rules.indexOf(orders)
   const rows: Array<PageRow> = []
-  const lineCounts = new Map<string, number>()
+  const tally = Rules.tallyOf(index)
   const read = new Set<string>()
+  const isOfFilter = ({ statement }: Pick<OpenLine, "statement">) =>
+    filter.externalStatementId === undefined ||
+    filter.externalStatementId === statement.externalStatementId
   yield* statementsOf(instrumentId, from, pin).pipe(
     Stream.runForEach(({ statement, parts }) =>
       OpenLines.openEntriesOf(statement, parts).pipe(
@@ -310,13 +320,18 @@ export const pageOf = Effect.fnUntraced(function* (
           Effect.gen(function* () {
             const lines = entries.map((entry) => ({ statement, entry }))
             for (const line of yield* matched(lines, { index, pin, read })) {
-              for (const match of line.matches) {
-                const key = Rules.orderKeyOf(match.order)
-                lineCounts.set(key, (lineCounts.get(key) ?? 0) + 1)
-                if (rows.length === limit || !passes(match, line, filter)) continue
-                const sortKey = sortKeyOf(instrumentId, line, match)
-                if (after === undefined || sortKey > after) rows.push({ sortKey, line, match })
+              const judged = judgedLine(line)
+              tally.add(judged)
+              if (rows.length === limit || !isOfFilter(line)) continue
+              const lineKey = lineKeyOf(instrumentId, line)
+              const resumed = resumedAt(lineKey, after)
+              if (resumed === null) continue
+              const query = { after: resumed, orderId: filter.orderId, rule: filter.rule }
+              for (const match of Rules.matchesOf(index, judged, query)) {
+                rows.push({ sortKey: `${lineKey}${Rules.rankTextOf(match)}`, line, match })
+                if (rows.length === limit) break
               }
+              yield* Effect.yieldNow
             }
           })
         ),
@@ -324,23 +339,36 @@ export const pageOf = Effect.fnUntraced(function* (
       )
     )
   )
-  return yield* shownOf(rows, { lineCounts, pin })
+  return yield* shownOf(rows, { tally, pin })
 })
 
 /** Views of the proposals of a page. */
 const shownOf = Effect.fnUntraced(function* (
   rows: ReadonlyArray<PageRow>,
-  {
-    lineCounts,
-    pin
-  }: { readonly lineCounts: ReadonlyMap<string, number>; readonly pin: Pin.ResolvedPin }
+  { tally, pin }: { readonly tally: Rules.LineTally; readonly pin: Pin.ResolvedPin }
 ) {
   const lines = [...new Set(rows.map(({ line }) => line))]
   const sharing = yield* EntryLookups.sharingReference(lines, pin)
+  const sameReferences = new Map(
+    lines.map((line) => {
+      const { entry, statement } = line
+      const { externalAccountId, externalStatementId: statementId } = statement
+      const own = placeNameOf({ statementId, line: entry.line })
+      const others =
+        entry.bankReference === null ? [] : (sharing.get(externalAccountId ?? "") ?? [])
+      return [
+        line,
+        others
+          .filter(({ entry: { bankReference } }) => bankReference === entry.bankReference)
+          .map(placeOf)
+          .filter((place) => placeNameOf(place) !== own)
+          .map((place) => ({ externalStatementId: place.statementId, line: place.line }))
+      ] as const
+    })
+  )
   return rows.map(({ sortKey, line, match }) => {
-    const { counterparty, entry, left, matches, statement } = line
+    const { counterparty, entry, left, statement } = line
     const { externalAccountId, externalStatementId: statementId } = statement
-    const own = placeNameOf({ statementId, line: entry.line })
     const { claimedOn: _, currency: _1, direction: _2, ...order } = match.order
     const row: CashMatchView = {
       line: {
@@ -364,15 +392,8 @@ const shownOf = Effect.fnUntraced(function* (
       },
       amount: match.amount,
       rule: match.rule,
-      rivals: matches.length - 1 + (lineCounts.get(Rules.orderKeyOf(match.order)) ?? 1) - 1,
-      sameReference:
-        entry.bankReference === null
-          ? []
-          : (sharing.get(externalAccountId ?? "") ?? [])
-              .filter(({ entry: { bankReference } }) => bankReference === entry.bankReference)
-              .map(placeOf)
-              .filter((place) => placeNameOf(place) !== own)
-              .map((place) => ({ externalStatementId: place.statementId, line: place.line }))
+      rivals: line.matchCount - 1 + tally.countOf(match.order) - 1,
+      sameReference: sameReferences.get(line) ?? []
     }
     return { sortKey, row }
   })

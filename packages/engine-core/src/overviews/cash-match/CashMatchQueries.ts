@@ -18,6 +18,9 @@ import * as Lookups from "./CashMatchLookups.ts"
 
 const { optionalKey } = Schema
 
+/** Proposals of a pass while the whole list is streamed: each pass counts the lines of all orders. */
+const rowsAtOnce = 5_000
+
 const Params = Schema.Struct({
   instrumentId: optionalKey(InstrumentId),
   /** A subscription or a redemption. */
@@ -54,8 +57,10 @@ export const list = Read.list({
   doc: "Lists which booked lines of bank statements may pay which orders, or their refunds, and by which rule. Computed; nothing is applied: a person takes a proposal into the delivery or the settlement of the order. A line with rivals, or whose bank reference other lines have, is for a person to judge.",
   route: "GET /v1/cash-matches",
   audience: { operator: "all", approver: "all", risk: "all", auditor: "all" },
+  audited: { resourceKind: "external-statement", named: null },
   pinned: true,
   collection: cashMatches,
+  rowsAtOnce,
   params: Params,
   item: CashMatchView,
   direction: "asc",

@@ -101,10 +101,20 @@ export const orderKeyOf = ({
 export const firstDayOf = ({ claimedOn }: Pick<WaitingCash, "claimedOn">): Date.Date =>
   Date.addDays(claimedOn, -daysBefore)
 
+/** Orders that have the same amount due, in one direction and currency. */
+interface Bucket {
+  /** In the order of their keys. */
+  readonly orders: ReadonlyArray<WaitingCash>
+  /** Days of their claims, ascending. */
+  readonly claims: ReadonlyArray<Date.Date>
+  /** Days of the claims of each holder, ascending. */
+  readonly claimsOf: ReadonlyMap<string, ReadonlyArray<Date.Date>>
+}
+
 /** Orders that wait, by their id and by what is due. */
 export interface WaitingIndex {
   readonly byId: ReadonlyMap<string, ReadonlyArray<WaitingCash>>
-  readonly byDue: ReadonlyMap<string, ReadonlyArray<WaitingCash>>
+  readonly byDue: ReadonlyMap<string, Bucket>
 }
 
 const dueKeyOf = (
@@ -112,10 +122,35 @@ const dueKeyOf = (
   amount: Decimal.Decimal
 ): string => `${direction}/${currency}/${Decimal.formatPlain(amount)}`
 
-export const indexOf = (orders: ReadonlyArray<WaitingCash>): WaitingIndex => ({
-  byId: Map.groupBy(orders, ({ orderId }) => orderId),
-  byDue: Map.groupBy(orders, (order) => dueKeyOf(order, order.due))
-})
+const inOrder = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** Bucket of orders that are in the order of their keys. */
+const bucketOf = (orders: ReadonlyArray<WaitingCash>): Bucket => {
+  const byClaim = orders.toSorted((a, b) => inOrder(a.claimedOn, b.claimedOn))
+  return {
+    orders,
+    claims: byClaim.map(({ claimedOn }) => claimedOn),
+    claimsOf: new Map(
+      [...Map.groupBy(byClaim, ({ holderId }) => holderId)].map(([holderId, own]) => [
+        holderId,
+        own.map(({ claimedOn }) => claimedOn)
+      ])
+    )
+  }
+}
+
+/** Index of orders: each is keyed and sorted here, and by no line. */
+export const indexOf = (orders: ReadonlyArray<WaitingCash>): WaitingIndex => {
+  const sorted = orders
+    .map((order) => [orderKeyOf(order), order] as const)
+    .toSorted(([a], [b]) => inOrder(a, b))
+    .map(([, order]) => order)
+  const byDue = Map.groupBy(sorted, (order) => dueKeyOf(order, order.due))
+  return {
+    byId: Map.groupBy(sorted, ({ orderId }) => orderId),
+    byDue: new Map([...byDue].map(([key, same]) => [key, bucketOf(same)]))
+  }
+}
 
 /** Words of a text that may be ids: runs of letters, digits and the signs of an id. */
 const words = /[\p{L}\p{N}\p{M}._~-]+/gu
@@ -157,7 +192,7 @@ export const rankTextOf = ({ order, rule }: Pick<Match, "order" | "rule">): stri
 
 /** Orders that have exactly this amount due. */
 const ofDue = (index: WaitingIndex, line: Pick<LineLeft, "currency" | "direction" | "left">) =>
-  index.byDue.get(dueKeyOf(line, line.left)) ?? []
+  index.byDue.get(dueKeyOf(line, line.left))
 
 /** Orders that the reference of a line names. */
 const namedBy = (index: WaitingIndex, { reference }: Pick<LineLeft, "reference">) =>
@@ -166,20 +201,139 @@ const namedBy = (index: WaitingIndex, { reference }: Pick<LineLeft, "reference">
 /** Checks whether a line may match an order by any rule, whoever its counterparty is. */
 export const mayMatch = (index: WaitingIndex, line: Omit<LineLeft, "holderIds">): boolean =>
   Decimal.isPositive(line.left) &&
-  (ofDue(index, line).length > 0 || namedBy(index, line).length > 0)
+  (ofDue(index, line) !== undefined || namedBy(index, line).length > 0)
 
-/** Orders that a line may pay: each once, by the strongest rule, the strongest first. */
-export const matchesOf = (index: WaitingIndex, line: LineLeft): ReadonlyArray<Match> => {
-  if (!Decimal.isPositive(line.left)) return []
-  const rules = new Map<WaitingCash, CashMatchRule>()
-  for (const order of namedBy(index, line)) rules.set(order, "reference")
-  for (const order of ofDue(index, line)) {
-    if (rules.has(order)) continue
-    if (line.holderIds.includes(order.holderId)) rules.set(order, "account-amount")
-    else if (!Date.isBefore(line.bookingDate, order.claimedOn)) rules.set(order, "amount")
+/** The rule by which a line may pay an order of its bucket without its name; null: none. */
+const ruleInBucket = (line: LineLeft, order: WaitingCash): CashMatchRule | null => {
+  if (!fits(line, order)) return null
+  if (line.holderIds.includes(order.holderId)) return "account-amount"
+  return Date.isBefore(line.bookingDate, order.claimedOn) ? null : "amount"
+}
+
+/** Checks whether a line may pay an order also without its name. */
+const isByAmount = (line: LineLeft, order: WaitingCash): boolean =>
+  dueKeyOf(line, line.left) === dueKeyOf(order, order.due) && ruleInBucket(line, order) !== null
+
+/** Number of leading members of a sorted list that pass: those that pass stand first. */
+const leading = <A>(sorted: ReadonlyArray<A>, passes: (self: A) => boolean): number => {
+  let [from, to] = [0, sorted.length]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if (passes(sorted[middle] as A)) from = middle + 1
+    else to = middle
   }
-  return [...rules]
-    .filter(([order]) => fits(line, order))
-    .map(([order, rule]) => ({ order, rule, amount: Decimal.min(line.left, order.due) }))
-    .toSorted((a, b) => (rankTextOf(a) < rankTextOf(b) ? -1 : 1))
+  return from
+}
+
+/** Number of orders of a bucket that a line may pay by account or by amount, by two searches. */
+const countInBucket = ({ claims, claimsOf }: Bucket, line: LineLeft): number => {
+  const isClaimed = (day: Date.Date) => !Date.isBefore(line.bookingDate, day)
+  const isFit = (claimedOn: Date.Date) =>
+    !Date.isBefore(line.bookingDate, firstDayOf({ claimedOn }))
+  let count = leading(claims, isClaimed)
+  for (const holderId of new Set(line.holderIds)) {
+    const own = claimsOf.get(holderId) ?? []
+    count += leading(own, isFit) - leading(own, isClaimed)
+  }
+  return count
+}
+
+/** Number of orders that a line may pay: those that its reference names are looked at, and no other. */
+export const countOf = (index: WaitingIndex, line: LineLeft): number => {
+  if (!Decimal.isPositive(line.left)) return 0
+  const bucket = ofDue(index, line)
+  const named = namedBy(index, line).filter((order) => fits(line, order))
+  return (
+    named.filter((order) => !isByAmount(line, order)).length +
+    (bucket === undefined ? 0 : countInBucket(bucket, line))
+  )
+}
+
+/** Narrows the matches of a line. */
+export interface MatchesQuery {
+  /** Rank text that the matches come after. */
+  readonly after?: string | undefined
+  readonly orderId?: string | undefined
+  readonly rule?: ReadonlyArray<CashMatchRule> | undefined
+}
+
+/**
+ * Orders that a line may pay: each once, by the strongest rule, the strongest first. Each is made when
+ * it is taken, so that a page costs its own matches and not those that follow.
+ */
+export function* matchesOf(
+  index: WaitingIndex,
+  line: LineLeft,
+  { after, orderId, rule: rules }: MatchesQuery = {}
+): Generator<Match, void> {
+  if (!Decimal.isPositive(line.left)) return
+  const isOfQuery = (order: WaitingCash) => orderId === undefined || order.orderId === orderId
+  const named = new Set(namedBy(index, line).filter((order) => fits(line, order)))
+  const due = dueKeyOf(line, line.left)
+  const inBucket =
+    orderId === undefined
+      ? (index.byDue.get(due)?.orders ?? [])
+      : (index.byId.get(orderId) ?? []).filter((order) => dueKeyOf(order, order.due) === due)
+  for (const rule of CashMatchRule.members) {
+    if (rules !== undefined && !rules.includes(rule)) continue
+    const candidates =
+      rule === "reference"
+        ? [...named].toSorted((a, b) => inOrder(orderKeyOf(a), orderKeyOf(b)))
+        : inBucket
+    // Ranks are one digit, so that an earlier rule has the smaller text.
+    const start =
+      after === undefined ? 0 : leading(candidates, (order) => rankTextOf({ order, rule }) <= after)
+    for (let at = start; at < candidates.length; at += 1) {
+      const order = candidates[at] as WaitingCash
+      const isOfRule =
+        rule === "reference"
+          ? isOfQuery(order)
+          : !named.has(order) && ruleInBucket(line, order) === rule
+      if (isOfRule) yield { order, rule, amount: Decimal.min(line.left, order.due) }
+    }
+  }
+}
+
+/** Counts of the lines that may pay each order, in memory that grows with days and not with pairs. */
+export interface LineTally {
+  /** Counts a line of which `matchesOf` may have matches. */
+  add(line: LineLeft): void
+  /** Number of counted lines that may pay an order. */
+  countOf(order: WaitingCash): number
+}
+
+export const tallyOf = (index: WaitingIndex): LineTally => {
+  /** Lines on each day, by what they have left, and by that and a holder. */
+  const days = new Map<string, Map<Date.Date, number>>()
+  /** Lines that name an order and may not pay it otherwise. */
+  const named = new Map<WaitingCash, number>()
+  const note = (key: string, day: Date.Date) => {
+    const own = days.get(key) ?? new Map<Date.Date, number>()
+    days.set(key, own.set(day, (own.get(day) ?? 0) + 1))
+  }
+  return {
+    add: (line) => {
+      if (!Decimal.isPositive(line.left)) return
+      for (const order of namedBy(index, line)) {
+        if (!fits(line, order) || isByAmount(line, order)) continue
+        named.set(order, (named.get(order) ?? 0) + 1)
+      }
+      if (ofDue(index, line) === undefined) return
+      const key = dueKeyOf(line, line.left)
+      note(key, line.bookingDate)
+      for (const holderId of new Set(line.holderIds)) note(`${key}/${holderId}`, line.bookingDate)
+    },
+    countOf: (order) => {
+      const key = dueKeyOf(order, order.due)
+      const first = firstDayOf(order)
+      let count = named.get(order) ?? 0
+      for (const [day, lines] of days.get(key) ?? []) {
+        if (!Date.isBefore(day, order.claimedOn)) count += lines
+      }
+      for (const [day, lines] of days.get(`${key}/${order.holderId}`) ?? []) {
+        if (Date.isBefore(day, order.claimedOn) && !Date.isBefore(day, first)) count += lines
+      }
+      return count
+    }
+  }
 }

@@ -79,6 +79,12 @@ describe("search and work", () => {
     }
   })
 
+  it("find a removed webhook, which its list leaves out and whose read is 404", () => {
+    const kind = SearchKinds.of({ queries }).get("webhook")
+    expect(kind?.isListed({ removedAt: null })).toBe(true)
+    expect(kind?.isListed({ removedAt: "2026-01-05T00:00:00Z" })).toBe(false)
+  })
+
   it("take a role that may not list at all for one that sees all", () => {
     const list = queries.find((read): read is Read.List => read.route === route)
     expect(list !== undefined && isWhole(list, "monitor")).toBe(false)

@@ -19,6 +19,7 @@ import type {
   SearchedKind,
   SearchedKinds
 } from "../../records/SearchTerms.ts"
+import { isActive, webhooks } from "../../records/webhook/Webhook.ts"
 import { reserveReports } from "../../reserves/report/ReserveReport.ts"
 import { mints } from "../../reserves/reserve-order/Mint.ts"
 import { reserveRedemptions } from "../../reserves/reserve-order/ReserveRedemption.ts"
@@ -108,7 +109,8 @@ const table: ReadonlyArray<Texts> = [
     codes: ({ updateId }) => [["updateId", updateId]],
     title: ({ kind }) => kind
   }),
-  texts(approvals, { title: ({ kind }) => kind })
+  texts(approvals, { title: ({ kind }) => kind }),
+  texts(webhooks, { isListed: isActive })
 ]
 
 const isList = (read: Read): read is List => read.shape === "list"

@@ -1,9 +1,10 @@
 /** Search of records of before: refused until their terms are there, never a part of them; entries of files. */
 import { Queries, Records } from "@bursar/engine-core"
-import { type TermRow, Terms } from "@bursar/engine-core/ports"
+import { Atomically, Documents, Feed, type TermRow, Terms } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
+import * as SearchIndexing from "#core/records/SearchIndexing.ts"
 import * as SearchQueries from "#core/overviews/search/SearchQueries.ts"
 import { entryTerms, termsOf } from "#core/statements/external-statement/EntryTerms.ts"
 import { searchFilling } from "#core/statements/external-statement/SearchRunner.ts"
@@ -25,9 +26,9 @@ const hrefs = (q: string, limit = 100) =>
   )
 
 /** A store of a release before the search while `isOld` says so: it writes no terms. */
-const storeOfBefore = () => {
+const storeOfBefore = (born: ReadonlyArray<string> = []) => {
   const state = { isOld: true }
-  const marks: Array<string> = []
+  const marks = [...born]
   const storage = Layer.effectContext(
     Effect.map(Layer.build(Layer.fresh(Memory.layer)), (all) => {
       const sound = Context.get(all, Terms)
@@ -40,7 +41,7 @@ const storeOfBefore = () => {
       })
     })
   )
-  return { state, storage }
+  return { marks, state, storage }
 }
 
 /** One turn of the task that fills the search. */
@@ -71,6 +72,42 @@ describe("records of before", () => {
       assert.deepStrictEqual(yield* hrefs("early"), ["/v1/holders/early"])
     }).pipe(Effect.provide(world({ storage })))
   })
+})
+
+describe("a store that was made with the search", () => {
+  it.effect(
+    "has the records of a kind that is searched later once it is filled, not before",
+    () => {
+      const { marks, state, storage } = storeOfBefore(["*:1"])
+      state.isOld = false
+      return Effect.gen(function* () {
+        yield* turn
+        yield* hrefs("early")
+        // The program of before searched no holders: it wrote no terms of theirs, and no mark.
+        assert.isTrue(marks.includes("holder:1"))
+        marks.splice(marks.indexOf("holder:1"), 1)
+        state.isOld = true
+        yield* Calls.write(
+          "holder.register",
+          {},
+          { holderId: "early", party: "early::1220ab", legalName: "Early Bird" }
+        )
+        state.isOld = false
+        // Another opening of the store: what is filled stays so for as long as one is open.
+        const parts = {
+          ...{ atomically: yield* Atomically, documents: yield* Documents, feed: yield* Feed },
+          ...{ terms: yield* Terms, kinds: (yield* Records).search.kinds, parts: [] }
+        }
+        const later = SearchIndexing.make(parts)
+        yield* later.claim
+        assert.strictEqual(yield* Calls.slug(later.checkFilled(["holder"])), "not-ready")
+        assert.deepStrictEqual(yield* later.unfilled, ["holder"])
+        yield* later.fill("holder")
+        yield* later.checkFilled(["holder"])
+        assert.deepStrictEqual(yield* hrefs("early"), ["/v1/holders/early"])
+      }).pipe(Effect.provide(world({ storage })))
+    }
+  )
 })
 
 const entry = (bankReference: string | null, reference: string | null) => ({

@@ -190,10 +190,22 @@ describe("the list of work", () => {
       yield* index.checkFilled
       assert.deepStrictEqual((yield* work(olga)).value, before)
       yield* WorkLaw.check(people)
-      const { offset: last } = yield* work(olga)
+      const { offset: last, value: after } = yield* work(olga)
       for (let at = 5; at <= last; at += 11) {
         yield* WorkLaw.check(people, { at: at as Offset.Offset })
       }
+      // A store made with the index: the kinds of its first start are marked, and one of later is filled.
+      marks.splice(0, marks.length, "*:1")
+      yield* index.checkFilled
+      yield* index.fill
+      assert.lengthOf(marks, kinds.size + 1)
+      const own = marks.findIndex((mark) => mark.startsWith("subscription("))
+      marks.splice(own, 1)
+      assert.strictEqual(yield* Calls.slug(index.checkFilled), "not-ready")
+      yield* index.fill
+      yield* index.checkFilled
+      assert.lengthOf(marks, kinds.size + 1)
+      assert.deepStrictEqual((yield* work(olga)).value, after)
     }).pipe(engine())
   )
 })

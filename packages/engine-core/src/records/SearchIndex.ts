@@ -21,6 +21,11 @@ export interface SearchIndex {
    * of them would say that there is nothing to be found.
    */
   readonly checkFilled: (collections: ReadonlyArray<string>) => Effect.Effect<void, Unavailable>
+  /**
+   * Marks every part of this program as filled in a store that was made with the terms, at its first start:
+   * a part that a later program has is filled then.
+   */
+  readonly claim: Effect.Effect<void, Unavailable>
   /** The parts that are not filled, by their names. */
   readonly unfilled: Effect.Effect<ReadonlyArray<string>, Unavailable>
   /** Marks a part as filled. */

@@ -29,6 +29,10 @@ const revision = 1
 
 const markOf = (part: string): string => `${part}:${revision}`
 
+/** Checks whether a store was made with the terms, and no start has marked its own parts yet. */
+const isUnclaimed = (marks: ReadonlyArray<string>): boolean =>
+  marks.includes(everyTerm) && marks.every((mark) => mark === everyTerm)
+
 interface Parts {
   readonly atomically: Atomically["Service"]
   readonly documents: Documents["Service"]
@@ -50,7 +54,7 @@ export const make = (parts: Parts): SearchIndex => {
       : Effect.map(orUnavailable(terms.marks), (marks) => {
           const found = new Set(marks)
           for (const name of names) {
-            if (found.has(markOf(name)) || found.has(everyTerm)) filled.add(name)
+            if (found.has(markOf(name)) || isUnclaimed(marks)) filled.add(name)
           }
           return names.filter((name) => !filled.has(name))
         })
@@ -75,6 +79,15 @@ export const make = (parts: Parts): SearchIndex => {
             )
       }),
     unfilled,
+    claim: Effect.flatMap(orUnavailable(terms.marks), (marks) =>
+      isUnclaimed(marks)
+        ? orUnavailable(
+            atomically.run(
+              Effect.forEach(names, (name) => terms.mark(markOf(name)), { discard: true })
+            )
+          )
+        : Effect.void
+    ),
     markFilled: (part) => orUnavailable(atomically.run(terms.mark(markOf(part)))),
     fill: Effect.fnUntraced(function* (name: string) {
       const kind = kinds.get(name)

@@ -3,9 +3,9 @@ import { Effect } from "effect"
 import type { Task } from "../engine/Schedule.ts"
 import { Records } from "./Records.ts"
 
-/** Milliseconds until the first turn, and between turns once the index is filled. */
+/** Milliseconds until the first turn, and between turns, in one of which a program with more kinds fills them. */
 const first = 1_000
-const every = 3_600_000
+const every = 60_000
 
 export const indexingWaits: Task<Records> = {
   name: "waiting-records",

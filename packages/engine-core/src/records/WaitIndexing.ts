@@ -43,10 +43,19 @@ export const make = (parts: Parts): WaitIndex => {
   const { documents, waiting } = parts
   const unfilled = Effect.map(documents.waitMarks, (marks) => {
     const filled = new Set(marks)
-    return filled.has(everyWait) && Waits.markOf("*") === everyWait
+    return isUnclaimed(marks)
       ? []
-      : [...waiting.values()].filter(({ collection }) => !filled.has(Waits.markOf(collection.name)))
+      : [...waiting.values()].filter((kind) => !filled.has(Waits.markOf(kind)))
   })
+  const marked = Effect.suspend(() =>
+    Effect.forEach(waiting.values(), (kind) => documents.markWaits(Waits.markOf(kind)), {
+      discard: true
+    })
+  )
+  /** Marks the kinds of this program at the first start of a store that was made with the index. */
+  const claim = Effect.flatMap(orUnavailable(documents.waitMarks), (marks) =>
+    isUnclaimed(marks) ? orUnavailable(parts.atomically.run(marked)) : Effect.void
+  )
   return {
     kinds: waiting,
     list: ({ after, limit, ...query }) =>
@@ -71,11 +80,18 @@ export const make = (parts: Parts): WaitIndex => {
             )
           )
     ),
-    fill: Effect.flatMap(orUnavailable(unfilled), (kinds) =>
-      Effect.forEach(kinds, (kind) => filled(parts, kind), { discard: true })
+    fill: Effect.andThen(
+      claim,
+      Effect.flatMap(orUnavailable(unfilled), (kinds) =>
+        Effect.forEach(kinds, (kind) => filled(parts, kind), { discard: true })
+      )
     )
   }
 }
+
+/** Checks whether a store was made with the index, and no start has marked its own kinds yet. */
+const isUnclaimed = (marks: ReadonlyArray<string>): boolean =>
+  marks.includes(everyWait) && marks.every((mark) => mark === everyWait)
 
 const portQueryOf = ({ pin, ...query }: IndexQuery): WaitQuery => ({
   ...query,
@@ -99,11 +115,10 @@ const pinsOf = (pin: Pin.ResolvedPin): WaitQuery["pins"] => {
  */
 const filled = Effect.fnUntraced(function* (parts: Parts, kind: Waits.WaitingKind) {
   const { documents } = parts
-  const { collection } = kind
   for (let after: string | undefined = ""; after !== undefined; ) {
     after = yield* inHead(parts, filledPage(parts, kind, after))
   }
-  yield* inHead(parts, orUnavailable(documents.markWaits(Waits.markOf(collection.name))))
+  yield* inHead(parts, orUnavailable(documents.markWaits(Waits.markOf(kind))))
 })
 
 /** Runs an effect in a transaction that holds the head, and moves the head: answers are cached by it. */

@@ -39,8 +39,9 @@ export const Declared = Context.Reference<ReadonlyMap<string, WaitingKind>>(
  */
 const revision = 1
 
-/** Mark of a collection whose records of before are indexed. */
-export const markOf = (collection: string): string => `${collection}:${revision}`
+/** Mark of a kind whose records of before are indexed, for the roles that read its list. */
+export const markOf = ({ collection, roles }: WaitingKind): string =>
+  `${collection.name}(${[...roles].toSorted().join(" ")}):${revision}`
 
 /** Largest number of clock moves of a record whose waits are indexed ahead. */
 const movesMax = 8

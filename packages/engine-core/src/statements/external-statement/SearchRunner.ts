@@ -9,9 +9,9 @@ import { entryTerms, termsOf } from "./EntryTerms.ts"
 import { type ExternalStatement, externalStatements, ownerOf } from "./ExternalStatement.ts"
 import * as LineRows from "./LineRows.ts"
 
-/** Milliseconds until the first turn, and between turns once everything is filled. */
+/** Milliseconds until the first turn, and between turns, in one of which a program with more kinds fills them. */
 const first = 1_000
-const every = 3_600_000
+const every = 60_000
 
 interface StatementRow {
   readonly sortKey: string
@@ -57,6 +57,7 @@ export const searchFilling: Task<Records | Bulk> = {
   every: first,
   run: Effect.fn("search-terms")(function* (turn) {
     const { search } = yield* Records
+    yield* search.claim
     for (const part of yield* search.unfilled) {
       yield* Effect.logInfo("adding the records of before to the search", { of: part })
       yield* part === entryTerms ? filledEntries : search.fill(part)

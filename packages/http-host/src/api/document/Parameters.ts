@@ -124,6 +124,11 @@ const descriptions: Readonly<Record<string, Description>> = {
   resourceId: { description: "Only what is about that record; with its resourceKind." },
   actor: { description: "Only what that subject did.", example: "svc-operator" },
   action: { description: "Only records of that act." },
+  q: {
+    description:
+      "Beginning of an id, a code or a reference, or of a name from one of its words on.",
+    example: "acme"
+  },
   // Parameters of a precheck: those of the act that is judged, and the assumptions about the rest.
   act: { description: "The act that is judged." },
   payment: { description: "How the order would be paid." },
@@ -138,7 +143,8 @@ const descriptions: Readonly<Record<string, Description>> = {
       "10 after it; no more after it than the instrument's unitDecimals."
   },
   asset: {
-    description: "The asset that would be put in or paid, as the party that registers it/its id."
+    description: "The asset that would be put in or paid, as the party that registers it/its id.",
+    example: "bank::1220ab/USD"
   },
   deposit: {
     description:

@@ -171,10 +171,14 @@ const ids: Record<string, string> = {
 }
 
 /** Parameters that a read requires besides the ids of its path. */
-const besides: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  "instruments.series": { metric: "supply" },
-  "instruments.precheck": { act: "subscription.claim", holderId: "h1", amount: "1000" }
-}
+const besides: Readonly<Record<string, Readonly<Record<string, string | ReadonlyArray<string>>>>> =
+  {
+    "instruments.series": { metric: "supply" },
+    "instruments.precheck": { act: "subscription.claim", holderId: "h1", amount: "1000" },
+    // An auditor names the role whose work it reads.
+    "work.list": { role: ["operator"] },
+    "work-counts.list": { role: ["operator"] }
+  }
 
 const paramsOf = ({ name, params, route }: Read.Read): unknown => {
   const named = [...route.matchAll(/\{([a-zA-Z]+)\}/g)].map(([, id = ""]) => [id, ids[id]])

@@ -177,6 +177,8 @@ const reviewed = [
   /^(PinSql\.)?closedSince\(pinned\)$/u,
   // Sides and names of a comparison of bulk rows: statements of placeholders, and placeholders.
   /^(groups|names|amounts)$|^(side\((left|right), bindings|namesOf\(source\.then, sqlParameters)\)$/u,
+  // Waiting records: conditions of columns and placeholders, and selections that are made of those.
+  /^(pair|common|at|arms\.join\(" union all "\)|audienceOf\(query, bindings\)|rowsOf\(query, bindings, page\))$/u,
   // Versions in a range of offsets: columns of the pin, and placeholders.
   /^(asked|to|point|idsBinding|PinSql\.inForceSince\(pinned, inCollection, since\))$/u,
   /^PinSql\.inForce\((pinned|PinSql\.pinnedAt\(query\.pin, sqlParameters\)!), (collection|inCollection)\)$/u

@@ -30,7 +30,10 @@ const hidden = [
   "external-account",
   "contract",
   "exercise",
-  "operation"
+  "operation",
+  "distribution-line",
+  "finding",
+  "proposal"
 ]
 
 interface Seen {

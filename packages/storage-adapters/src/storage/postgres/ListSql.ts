@@ -45,6 +45,7 @@ const ORDERED: ReadonlyMap<string, string> = new Map([
   ["runId", "d.filters ->> 'runId'"],
   ["holdId", "d.filters ->> 'holdId'"],
   ["externalSourceId", "d.filters ->> 'externalSourceId'"],
+  ["webhookId", "d.filters ->> 'webhookId'"],
   // Not of a list of the API: the rescreening of holders streams it.
   ["screening", "d.filters ->> 'screening'"],
   // Not of a list of the API either: a party may have very many lots, of which the oldest are read.

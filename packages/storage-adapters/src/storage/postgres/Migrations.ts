@@ -6,6 +6,7 @@ import * as Storage from "./migrations/0001-storage/up.ts"
 import * as Answers from "./migrations/0003-answers/up.ts"
 import * as BulkRows from "./migrations/0005-bulk/up.ts"
 import * as CredentialsAcceptedLate from "./migrations/0027-credentials-accepted-late/up.ts"
+import * as DeliveriesOfAWebhook from "./migrations/0028-deliveries-of-a-webhook/up.ts"
 import * as EntriesOfAccounts from "./migrations/0021-entries-of-accounts/up.ts"
 import * as Files from "./migrations/0013-files/up.ts"
 import * as Findings from "./migrations/0014-findings/up.ts"
@@ -64,7 +65,8 @@ const MIGRATIONS: ReadonlyArray<Migration> = [
   { id: 24, name: "lost-lines", statements: LostLines.statements },
   { id: 25, name: "searched-terms", statements: SearchedTerms.statements },
   { id: 26, name: "waiting-records", statements: WaitingRecords.statements },
-  { id: 27, name: "credentials-accepted-late", statements: CredentialsAcceptedLate.statements }
+  { id: 27, name: "credentials-accepted-late", statements: CredentialsAcceptedLate.statements },
+  { id: 28, name: "deliveries-of-a-webhook", statements: DeliveriesOfAWebhook.statements }
 ]
 
 const folderOf = ({ id, name }: Pick<Migration, "id" | "name">): string =>

@@ -9,7 +9,7 @@ const bytesMax = 70_000
 
 /** A sentence of a page of each area, and where it is written. */
 const sentences: ReadonlyArray<readonly [sentence: string, source: string]> = [
-  ["Supposed, nothing is written", "cycles/Area.tsx"],
+  ["Suppose nothing", "cycles/Area.tsx"],
   ["Open, and have it logged", "holders/TaxTab.tsx"],
   ["Register against the ledger", "instruments/RegisterTab.tsx"],
   ["Bank lines that pay it", "orders/OrderPage.tsx"],

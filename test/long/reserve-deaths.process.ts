@@ -31,7 +31,14 @@ const dies = (death: Killable.Death) =>
   Effect.gen(function* () {
     const life = engineOf(death)
     yield* Effect.exit(Effect.scoped(Minting.turn.pipe(Effect.provide(life.engine))))
-    yield* alive(Effect.andThen(TestClock.adjust("10 minutes"), Minting.turn))
+    // The second turn: tasks of the schedule that are due every minute come first after ten of them.
+    yield* alive(
+      Effect.gen(function* () {
+        yield* TestClock.adjust("10 minutes")
+        yield* Minting.turn
+        yield* Minting.turn
+      })
+    )
     return life.calls()
   })
 

@@ -7,7 +7,7 @@ import * as Action from "../../packages/http-host/console/src/approvals/Action.t
 import * as Precheck from "../../packages/http-host/console/src/approvals/Precheck.ts"
 import { enteredOf, type Field, fieldsOf } from "../../packages/http-host/console/src/kit/Schema.ts"
 import * as Pages from "../../packages/http-host/console/src/pages/Pages.ts"
-import * as Work from "../../packages/http-host/console/src/work/Work.ts"
+import * as Work from "../../packages/http-host/console/src/worklist/Work.ts"
 import * as Navigation from "../../packages/http-host/console/src/shell/Navigation.ts"
 import * as SignInParameters from "../../packages/http-host/console/src/shell/SignInParameters.ts"
 import * as Token from "../../packages/http-host/console/src/shell/Token.ts"

@@ -2,7 +2,7 @@
 import type { Filter } from "../interface/Interface.ts"
 
 /** What an action would be judged by. */
-interface Judged {
+interface JudgedAct {
   readonly kind: string
   readonly resource: { readonly kind: string; readonly id: string }
   readonly request: unknown
@@ -67,7 +67,7 @@ const parameterOf = (name: string, value: unknown): string | ReadonlyArray<strin
  * `instrumentId` is that of the record, where the request names none.
  */
 export const judgingOf = (
-  { kind, request, resource }: Judged,
+  { kind, request, resource }: JudgedAct,
   filters: ReadonlyArray<Filter>,
   instrumentOfRecord: string | null = null
 ): Judging => {

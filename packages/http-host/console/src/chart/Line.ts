@@ -6,7 +6,7 @@ export interface ChartPoint {
   readonly value: string | null
 }
 
-export interface Drawn {
+export interface DrawnLine {
   /** Stretches of the line; a point without a figure breaks it. */
   readonly paths: ReadonlyArray<string>
   /** Texts of the least and the greatest figure; null: there is no figure. */
@@ -19,7 +19,7 @@ export const height = 140
 const margin = 6
 
 /** Line through points at equal steps, scaled to its own least and greatest figure. */
-export const drawnOf = (points: ReadonlyArray<ChartPoint>): Drawn => {
+export const drawnOf = (points: ReadonlyArray<ChartPoint>): DrawnLine => {
   const figures = points.flatMap(({ value }) =>
     value === null ? [] : [{ text: value, size: Number(value) }]
   )

@@ -4,7 +4,7 @@
  */
 
 /** An event, as far as following needs it. */
-interface Followed {
+interface FollowedEvent {
   readonly seq: number | string
   readonly at: string | null
   /** `journal` for a fact of the ledger, whose `at` is its effective time. */
@@ -12,12 +12,12 @@ interface Followed {
   readonly resourceKind: string
 }
 
-export interface FollowedPage<E extends Followed> {
+export interface FollowedPage<E extends FollowedEvent> {
   readonly value: ReadonlyArray<E>
   readonly next: string
 }
 
-export interface Ports<E extends Followed> {
+export interface Ports<E extends FollowedEvent> {
   /** Asks for a page of the feed; `wait`: true where the service may hold its answer back. */
   readonly ask: (
     query: Readonly<Record<string, unknown>>,
@@ -50,7 +50,7 @@ const grain = 2_000
 
 const pauses = { wait: 2, slowed: 20, hidden: 60 } as const
 
-export const follow = async <E extends Followed>(ports: Ports<E>): Promise<void> => {
+export const follow = async <E extends FollowedEvent>(ports: Ports<E>): Promise<void> => {
   let start = ports.now()
   let from = new Date(start - before).toISOString()
   let after: string | undefined

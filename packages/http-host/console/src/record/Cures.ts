@@ -1,7 +1,7 @@
 /** Pages that cure a refusal, by the gate that refused. */
 
 /** Record that was judged. */
-export interface Judged {
+export interface JudgedRecord {
   readonly instrumentId: string | null
   readonly holderId: string | null
 }
@@ -18,7 +18,7 @@ const part = encodeURIComponent
 /** Page on which what a gate refuses can be cured; null: there is none, or nothing names its record. */
 export const cureOf = (
   { check, gate }: { readonly gate: string; readonly check: string },
-  { holderId, instrumentId }: Judged
+  { holderId, instrumentId }: JudgedRecord
 ): Cure | null => {
   // The name of a record's states: no page but the record's own says more.
   if (check.endsWith("State")) return null

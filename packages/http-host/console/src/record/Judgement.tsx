@@ -12,7 +12,7 @@ import { hrefOf } from "../shell/Links.ts"
 import * as Session from "../shell/Session.ts"
 import { isDecimal } from "../words/Figures.ts"
 import { label, word } from "../words/Words.ts"
-import { cureOf, type Judged } from "./Cures.ts"
+import { cureOf, type JudgedRecord } from "./Cures.ts"
 import { mayI } from "./Page.tsx"
 
 const read = "instruments.precheck"
@@ -38,7 +38,7 @@ export const JudgedActs = ({
   rows
 }: {
   readonly rows: ReadonlyArray<ActRow>
-  readonly about: Judged
+  readonly about: JudgedRecord
   /** True: the first act is the one that brings the record nearer to its end. */
   readonly leads?: boolean
 }) => {
@@ -72,7 +72,7 @@ export const Judgement = ({
   parameters
 }: {
   readonly parameters: Readonly<Record<string, unknown>>
-  readonly about: Judged
+  readonly about: JudgedRecord
 }) => {
   const { error, value } = useRead({ ...valueRead(read, parameters), kinds: ["*"] })
   if (error !== null && error !== undefined) return <Failure error={error} />
@@ -90,7 +90,13 @@ export const Judgement = ({
   )
 }
 
-const Verdict = ({ about, gate }: { readonly gate: GateRow | null; readonly about: Judged }) => {
+const Verdict = ({
+  about,
+  gate
+}: {
+  readonly gate: GateRow | null
+  readonly about: JudgedRecord
+}) => {
   if (gate === null) return <p class="state good">✓ It would run now</p>
   const cure = cureOf(gate, about)
   return (

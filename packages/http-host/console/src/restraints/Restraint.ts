@@ -93,7 +93,7 @@ export interface PastedRow {
   readonly entry: Readonly<Record<string, FormValue>>
 }
 
-export interface Pasted {
+export interface PastedTable {
   readonly rows: ReadonlyArray<PastedRow>
   readonly faults: ReadonlyArray<{ readonly line: number; readonly detail: string }>
 }
@@ -114,7 +114,7 @@ const idForm = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/u
 const instantForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/u
 
 /** Rows of text, by comma, semicolon or tab; a first row of the columns' names is no row of its own. */
-export const pastedRows = (text: string): Pasted => {
+export const pastedRows = (text: string): PastedTable => {
   const lines = text
     .split(/\r\n|\n|\r/u)
     .map((content, at) => ({

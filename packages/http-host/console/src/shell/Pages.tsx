@@ -17,7 +17,7 @@ import * as Session from "./Session.ts"
 import type { Tenant } from "./Tenant.ts"
 import { Title } from "./Title.tsx"
 
-const WorkPage = loaded(() => import("../work/WorkPage.tsx").then(({ WorkPage: page }) => page))
+const WorkPage = loaded(() => import("../worklist/WorkPage.tsx").then(({ WorkPage: page }) => page))
 const ApprovalsPage = loaded(() =>
   import("../approvals/ApprovalsPage.tsx").then(({ ApprovalsPage: page }) => page)
 )

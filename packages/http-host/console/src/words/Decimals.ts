@@ -1,29 +1,29 @@
 /** Exact arithmetic of decimals as texts: each is a whole number of its last place, of any length. */
 
-interface Scaled {
+interface ScaledNumber {
   readonly whole: bigint
   readonly places: number
 }
 
 const form = /^-?\d+(?:\.\d+)?$/u
 
-const scaledOf = (text: string): Scaled => {
+const scaledOf = (text: string): ScaledNumber => {
   if (!form.test(text)) throw new Error(`${text} is no decimal`)
   const [whole = "", fraction = ""] = text.split(".")
   return { whole: BigInt(whole + fraction), places: fraction.length }
 }
 
-const atPlaces = ({ places, whole }: Scaled, more: number): bigint =>
+const atPlaces = ({ places, whole }: ScaledNumber, more: number): bigint =>
   whole * 10n ** BigInt(more - places)
 
-const textOf = ({ places, whole }: Scaled): string => {
+const textOf = ({ places, whole }: ScaledNumber): string => {
   const digits = (whole < 0n ? -whole : whole).toString().padStart(places + 1, "0")
   const sign = whole < 0n ? "-" : ""
   const cut = digits.length - places
   return sign + digits.slice(0, cut) + (places === 0 ? "" : `.${digits.slice(cut)}`)
 }
 
-const widest = (terms: ReadonlyArray<Scaled>): number =>
+const widest = (terms: ReadonlyArray<ScaledNumber>): number =>
   terms.reduce((most, { places }) => (places > most ? places : most), 0)
 
 /** Sum of decimals, with the places of the one that has most. Throws on a text that is none. */
